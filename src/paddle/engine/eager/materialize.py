@@ -1,0 +1,221 @@
+"""The flush: what a trace has recorded becomes a program, runs, and gives values to the Tensors still in use."""
+
+from __future__ import annotations
+
+import collections
+import sys
+from typing import Any
+
+import numpy as np
+
+from .. import errors, flags
+from ..ir.graph import Graph, Value
+from ..ops.number import Constant, Number
+from ..ops.registry import run_numpy
+from . import tape
+from .trace import Tensor, Trace, TrieNode, make_tensor, trie
+
+_count = sys.getrefcount
+
+
+def _reference_counts(values: dict[int, Tensor]) -> list[int]:
+    return [_count(t) for _, t in values.items()]
+
+
+def _array_count(t: Tensor) -> int:
+    return _count(t.data)
+
+
+def _shadow_counts(shadows: list[Tensor]) -> list[int]:
+    return [_count(t) for t in shadows]
+
+
+# How many references a Tensor has that nobody but the trace holds: counted once, as it depends on the interpreter.
+_DEAD = _reference_counts({0: make_tensor(None, 0, 0, True)})[0]  # type: ignore[arg-type]
+_DEAD_SHADOW = _shadow_counts([make_tensor(None, 0, 0, True)])[0]  # type: ignore[arg-type]
+_ONE_OWNER = _array_count(make_tensor(None, 0, 0, True, np.empty(1)))  # type: ignore[arg-type]
+
+
+class Program:
+    """What runs at one flush point for one set of live values.
+
+    Attributes:
+        graph: inputs are the leaves it reads, outputs the values that live on.
+        leaves (tuple of int): slots of the inputs. slots (tuple of int): slots of the outputs.
+        donated (tuple of bool): per input, whether its buffer may be overwritten.
+        run: what executes it, from the back end: takes and gives lists of arrays.
+    """
+
+    __slots__ = ("graph", "leaves", "slots", "donated", "run")
+
+    def __init__(self, graph: Graph, leaves: tuple[int, ...], slots: tuple[int, ...], donated: tuple[bool, ...]):
+        self.graph, self.leaves, self.slots, self.donated = graph, leaves, slots, donated
+        self.run = backend(graph, donated)
+
+
+def path_to(node: TrieNode) -> list[TrieNode]:
+    """The steps that make values, in order."""
+    if node.path is None:
+        found = []
+        at: TrieNode | None = node
+        while at is not None:
+            if at.types:
+                found.append(at)
+            at = at.parent
+        node.path = found[::-1]
+    return node.path
+
+
+def graph_of(path: list[TrieNode], slots: tuple[int, ...]) -> tuple[Graph, tuple[int, ...]]:
+    """The graph that gives `slots`, and the leaf slots it reads."""
+    graph = Graph("eager")
+    env: dict[int, Value] = {}
+    numbers: dict[Number, Value] = {}
+    needed = set(slots)
+    for step in reversed(path):
+        if step.op is not None and (step.op.effect or any(step.slot + i in needed for i in range(len(step.types)))):
+            needed.update(r for r in step.refs if type(r) is int)
+    leaves = []
+    for step in path:
+        if not any(step.slot + i in needed for i in range(len(step.types))):
+            continue
+        if step.op is None:
+            env[step.slot] = graph.input(step.types[0])
+            leaves.append(step.slot)
+            continue
+        args = []
+        for r in step.refs:
+            if isinstance(r, Number):
+                if r not in numbers:
+                    numbers[r] = graph.add(Constant(r.value, r.dtype), ())[0]
+                args.append(numbers[r])
+            else:
+                args.append(env[r])
+        for i, v in enumerate(graph.add(step.op, args, step.line, step.types)):
+            env[step.slot + i] = v
+    graph.outputs = [env[s] for s in slots]
+    return graph, tuple(leaves)
+
+
+def flush(trace: Trace) -> None:
+    """Runs what the trace holds and starts it anew. An error leaves the engine usable; the values are lost."""
+    with trace.lock:
+        node = trace.flush_next or trace.node
+        values = trace.values
+        if not values:
+            trace.restart()
+            return
+        slots, donated = survey(trace, node, values)
+        if slots:
+            if node.programs is None:
+                node.programs = {}
+            key = (slots, donated)
+            program = node.programs.get(key)
+            if program is None:
+                program = node.programs[key] = make_program(node, slots, donated)
+            try:
+                arrays = [values[s].data for s in program.leaves]
+                outputs = program.run(arrays)
+            except BaseException:
+                trace.restart()
+                raise
+            for slot, a in zip(slots, outputs):
+                t = values.get(slot)
+                if t is not None:
+                    t.data = a
+            if trace.shadows:
+                by_slot = dict(zip(slots, outputs))
+                for s in trace.shadows:
+                    if s.slot in by_slot:
+                        s.data = by_slot[s.slot]
+        trace.restart()
+        if trie.size > flags.get("FLAGS_eager_trie_nodes"):
+            trie.clear()
+            trace.node = trie.roots[trace.grad]
+
+
+def survey(trace: Trace, node: TrieNode, values: dict[int, Tensor]) -> tuple[tuple[int, ...], frozenset[int]]:
+    """Which slots have to be computed, and which leaves may be overwritten."""
+    counts = _reference_counts(values)
+    live = [s for s, n in zip(values, counts) if n > _DEAD]
+    if any(not values[s].sg for s in live):
+        tape.keep_records(trace, live)
+    slots = [s for s in live if values[s].data is None]
+    if trace.shadows:
+        extra = {
+            s.slot for s, n in zip(trace.shadows, _shadow_counts(trace.shadows)) if n > _DEAD_SHADOW and s.data is None
+        }
+        slots = sorted(extra.union(slots))
+    alive = set(live)
+    donated = frozenset(
+        s for s, t in values.items() if t.data is not None and s not in alive and _array_count(t) == _ONE_OWNER
+    )
+    return tuple(slots), donated
+
+
+_programs: "collections.OrderedDict[Any, Program]" = collections.OrderedDict()
+
+
+def make_program(node: TrieNode, slots: tuple[int, ...], donated: frozenset[int]) -> Program:
+    graph, leaves = graph_of(path_to(node), slots)
+    return Program(graph, leaves, slots, tuple(s in donated for s in leaves))
+
+
+def read_foreign(trace: Trace, t: Tensor) -> None:
+    """Computes the value of a Tensor of another thread's running trace; that trace goes on undisturbed."""
+    with trace.lock:
+        if t.data is not None or t.epoch != trace.epoch:
+            return
+        node = trace.flush_next or trace.node
+        values = dict(trace.values)
+        graph, leaves = graph_of(path_to(node), (t.slot,))
+        program = Program(graph, leaves, (t.slot,), tuple(False for _ in leaves))
+        t.data = program.run([values[s].data for s in leaves])[0]
+
+
+# ---- back ends --------------------------------------------------------------------------------
+def backend(graph: Graph, donated: tuple[bool, ...]) -> Any:
+    """What runs a graph on the current device."""
+    if flags.get("FLAGS_reference"):
+        return Reference(graph)
+    from ..cpu.executor import Executor
+
+    return Executor(graph, donated)
+
+
+class Reference:
+    """Runs every node by its numpy meaning, in order. The definition that compiled programs are held to."""
+
+    def __init__(self, graph: Graph):
+        self.graph = graph
+        last: dict[Value, int] = {}
+        for i, n in enumerate(graph.nodes):
+            for v in n.inputs:
+                last[v] = i
+        keep = set(graph.outputs)
+        self.dies = [[v for v in dict.fromkeys(n.inputs) if last[v] == i and v not in keep]
+                     for i, n in enumerate(graph.nodes)]  # fmt: skip
+
+    def __call__(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        env: dict[Value, Any] = dict(zip(self.graph.inputs, arrays))
+        for node, dies in zip(self.graph.nodes, self.dies):
+            try:
+                out = run_numpy(node.op, *(env[v] for v in node.inputs))
+            except IndexError as e:
+                raise index_error(node, e) from None
+            for v, a in zip(node.outputs, out):
+                env[v] = conform(a, v)
+            for v in dies:
+                del env[v]
+        return [env[v] for v in self.graph.outputs]
+
+
+def conform(a: Any, v: Value) -> np.ndarray:
+    a = np.ascontiguousarray(a) if np.ndim(a) else np.asarray(a)
+    assert a.dtype == v.dtype.np and a.shape == v.shape, f"{v.node}: gave {a.dtype}{a.shape}, inferred {v.type}"
+    return a
+
+
+def index_error(node: Any, e: Exception) -> Exception:
+    at = errors.describe_line(*node.line) if node.line else ""
+    return errors.out_of_range(f"{node.op.name}: {e}", at=at)

@@ -1,0 +1,465 @@
+"""Autograd: who made which value, and the walk back over it.
+
+Inside a trace the trie itself is the record. GradNodes are made from it where the record has to outlive the trace
+(a flush before backward), where hooks or PyLayers take part, and for the first backward at a place; the second
+backward at that place is one step of the trie.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any, Callable, Iterable, Sequence
+
+from .. import errors
+from ..ops.creation import Full
+from ..ops.elementwise import add
+from ..ops.number import Number
+from ..types import TensorType
+from .trace import Tensor, Trace, TrieNode, current, make_tensor, rebind, shadow
+
+_sequence = itertools.count()
+
+
+class LeafState:
+    """Gradient and hooks of a leaf.
+
+    Attributes:
+        grad: Tensor or None.
+        zero: the gradient was cleared to zeros that nobody has asked for yet (`grad` is None then).
+        hooks: called with the gradient by name; post: called after accumulation.
+    """
+
+    __slots__ = ("grad", "zero", "hooks", "post", "tensor", "__weakref__")
+
+    def __init__(self) -> None:
+        self.grad: Any = None
+        self.zero = False
+        self.hooks: dict[int, Callable[[Any], Any]] | None = None
+        self.post: dict[int, Callable[[Any], Any]] | None = None
+        self.tensor: Any = None
+
+
+class Ghost:
+    """Stands for an argument of which a gradient rule reads only shape and dtype."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type: TensorType):
+        self.type = type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.type.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.type.shape)
+
+    @property
+    def size(self) -> int:
+        return self.type.size
+
+
+class GradNode:
+    """How gradients pass through one operation.
+
+    Attributes:
+        edges: per argument, where its gradient goes: (GradNode, output), a LeafState, or None.
+        types: of the outputs.
+        hooks: per output, functions on its gradient. keep: per output, LeafStates of retain_grads.
+        order: greater than those of the nodes it depends on.
+    """
+
+    __slots__ = ("op", "args", "outs", "edges", "types", "hooks", "keep", "order", "line", "freed", "__weakref__")
+
+    def __init__(
+        self,
+        op: Any,
+        args: tuple[Any, ...],
+        outs: tuple[Any, ...],
+        edges: tuple[Any, ...],
+        types: tuple[TensorType, ...],
+        line: Any,
+    ):
+        self.op, self.args, self.outs, self.edges, self.types, self.line = op, args, outs, edges, types, line
+        self.hooks: dict[int, dict[int, Callable[[Any], Any]]] | None = None
+        self.keep: dict[int, LeafState] | None = None
+        self.order = next(_sequence)
+        self.freed = False
+
+    def pull(self, grads: Sequence[Any], history: bool) -> Sequence[Any]:
+        """Gradients of the arguments. history: the rule's own operations are recorded for another gradient."""
+        args = tuple(self.restore(a, e, history) for a, e in zip(self.args, self.edges))
+        outs = tuple(self.restore(o, (self, i), history) for i, o in enumerate(self.outs))
+        many = len(self.types) > 1
+        found = self.op.vjp(tuple(grads) if many else grads[0], outs if many else outs[0], *args)
+        assert len(found) == len(self.edges), f"{self.op!r}: vjp gave {len(found)} for {len(self.edges)} arguments"
+        return found
+
+    def restore(self, saved: Any, edge: Any, history: bool) -> Any:
+        if not isinstance(saved, Tensor):
+            return saved
+        t = shadow(saved)
+        t.sg, t.gnode, t.leaf = True, None, None
+        if history and edge is not None:
+            t.sg = False
+            if isinstance(edge, LeafState):
+                t.leaf = edge
+            else:
+                t.gnode = edge
+        return t
+
+    def free(self) -> None:
+        self.args = self.outs = ()
+        self.freed = True
+
+
+FREED = GradNode(None, (), (), (), (), None)
+FREED.freed = True
+
+
+def leaf_state(t: Tensor) -> LeafState:
+    if t.leaf is None:
+        t.leaf = LeafState()
+        t.leaf.tensor = weakref.ref(t)
+    return t.leaf
+
+
+def index_of(trace: Trace) -> tuple[dict[int, TrieNode], TrieNode]:
+    """The step that makes each slot of the running trace."""
+    last = trace.flush_next or trace.node
+    found: dict[int, TrieNode] = {}
+    node: TrieNode | None = last
+    while node is not None:
+        if node.types:
+            for i in range(len(node.types)):
+                found[node.slot + i] = node
+        node = node.parent
+    return found, last
+
+
+def edge_of(t: Tensor) -> Any:
+    """Where a gradient of t goes: (GradNode, output), LeafState, or None."""
+    if t.sg:
+        return None
+    if t.gnode is not None:
+        return t.gnode
+    trace = current()
+    if t.epoch == trace.epoch:
+        index, last = index_of(trace)
+        if index[t.slot].op is not None:
+            t.gnode = build(trace, [t.slot], index, last)[t.slot]
+            return t.gnode
+    return leaf_state(t)
+
+
+def build(trace: Trace, slots: Iterable[int], index: dict[int, TrieNode], last: TrieNode) -> dict[int, Any]:
+    """GradNodes for slots of the running trace and all that they depend on; edges by slot."""
+    if trace.gnodes is None:
+        trace.gnodes = weakref.WeakValueDictionary()
+    known = trace.gnodes
+    edges: dict[int, Any] = {}
+    todo, order = list(slots), set()
+    while todo:
+        slot = todo.pop()
+        if slot in order or slot in edges:
+            continue
+        node = index[slot]
+        t = trace.values.get(slot)
+        if node.sgs[slot - node.slot] or slot in last.freed:
+            edges[slot] = (FREED, 0) if slot in last.freed and not node.sgs[slot - node.slot] else None
+        elif t is not None and t.gnode is not None:
+            edges[slot] = t.gnode
+        elif node.op is None:
+            assert t is not None
+            edges[slot] = None if t.sg else leaf_state(t)
+        else:
+            order.add(slot)
+            todo.extend(r for r in node.refs if type(r) is int)
+    for slot in sorted(order):
+        node = index[slot]
+        made = known.get(node.slot)
+        if made is None:
+            uses = node.op.vjp_uses  # type: ignore[union-attr]
+            every = "*" in uses
+            args = tuple(
+                a if isinstance(a, Number) else saved(trace, index, a, every or str(i) in uses)
+                for i, a in enumerate(node.refs)
+            )
+            outs = tuple(saved(trace, index, node.slot + i, "out" in uses) for i in range(len(node.types)))
+            made = GradNode(node.op, args, outs, tuple(edges.get(r) if type(r) is int else None for r in node.refs),
+                            node.types, node.line)  # fmt: skip
+            known[node.slot] = made
+        edges[slot] = (made, slot - node.slot)
+    return edges
+
+
+def saved(trace: Trace, index: dict[int, TrieNode], slot: int, needed: bool) -> Any:
+    node = index[slot]
+    type_ = node.types[slot - node.slot]
+    if not needed:
+        return Ghost(type_)
+    known = trace.values.get(slot)
+    s = make_tensor(type_, trace.epoch, slot, True, None if known is None else known.data)
+    if s.data is None:
+        trace.shadows.append(s)
+    return s
+
+
+# ---- backward ---------------------------------------------------------------------------------
+def backward(tensors: Sequence[Tensor], grads: Sequence[Any], retain: bool = False) -> None:
+    """Adds the gradients of `tensors` to the `grad` of the leaves they depend on."""
+    trace = current()
+    root = tensors[0]
+    plain = len(tensors) == 1 and grads[0] is None and not trace.generic and trace.flush_next is None
+    plain = plain and root.epoch == trace.epoch and root.gnode is None and not root.sg
+    start = trace.node
+    key = ("backward", root.slot, retain)
+    if plain:
+        node = start.children.get(key)
+        if node is not None:
+            leaves = [trace.values[leaf] for leaf, _, _ in node.outs]
+            if not any(t.leaf is not None and (t.leaf.hooks or t.leaf.post) for t in leaves):
+                trace.node = node.end
+                values, epoch = trace.values, trace.epoch
+                for t, (_, type_, slot) in zip(leaves, node.outs):
+                    g = values.get(slot)
+                    if g is None:
+                        g = values[slot] = make_tensor(type_, epoch, slot, True)
+                    accumulate(leaf_state(t), g)
+                return
+    edges = [edge_of(t) for t in tensors]
+    found, visited, pure = walk(edges, seeds(tensors, grads), retain=retain)
+    if not retain:
+        for gnode in visited:
+            gnode.free()
+        slots = _slots_of(trace, visited)
+        mark = trace.mark(("freed", root.slot, len(slots)))
+        mark.freed = mark.freed | slots
+    if plain and pure and trace.flush_next is None and trace.epoch == root.epoch and trace.reachable_from(start):
+        by_state = {t.leaf: slot for slot, t in trace.values.items() if t.leaf is not None}
+        if all(isinstance(s, LeafState) and s in by_state and g.epoch == trace.epoch for s, g in found):
+            node = TrieNode(start, trace.grad)
+            node.end = trace.node
+            node.outs = tuple((by_state[s], g.type, g.slot) for s, g in found)
+            start.children[key] = node
+    del edges, visited
+    for state, g in found:
+        accumulate(state, g)
+
+
+def _slots_of(trace: Trace, visited: Iterable[GradNode]) -> frozenset[int]:
+    ids = {id(n) for n in visited}
+    if trace.gnodes is None:
+        return frozenset()
+    found: set[int] = set()
+    for slot, gnode in trace.gnodes.items():
+        if id(gnode) in ids:
+            found.update(range(slot, slot + len(gnode.types)))
+    return frozenset(found)
+
+
+def seeds(tensors: Sequence[Tensor], grads: Sequence[Any]) -> list[Any]:
+    out = []
+    for t, g in zip(tensors, grads):
+        if g is None:
+            g = Full(t.type.shape, 1.0, t.type.dtype)()
+        elif tuple(g.type.shape) != t.type.shape:
+            raise errors.invalid_argument(
+                "backward: the gradient does not fit its tensor.",
+                expected=f"grad_tensor of shape {list(t.type.shape)}",
+                received=f"grad_tensor: {g.type}",
+            )
+        out.append(g)
+    return out
+
+
+def accumulate(state: LeafState, g: Any) -> None:
+    if state.hooks:
+        for hook in list(state.hooks.values()):
+            changed = hook(g)
+            g = g if changed is None else changed
+    if state.grad is None:
+        state.grad, state.zero = g, False
+    else:
+        total = add(state.grad, g)
+        state.grad = rebind(state.grad, total) if total.sg else total
+    if state.post:
+        for hook in list(state.post.values()):
+            hook(state.tensor() if state.tensor is not None else None)
+
+
+def walk(
+    edges: Sequence[Any],
+    grads: Sequence[Any],
+    *,
+    retain: bool,
+    targets: Sequence[Any] | None = None,
+    history: bool = False,
+    barred: Iterable[Any] = (),
+) -> tuple[list[tuple[Any, Any]], list[GradNode], bool]:
+    """Passes gradients back from `edges`.
+
+    targets: edges whose gradients are wanted; None for all leaves. barred: edges that gradients do not pass.
+
+    Returns:
+        (target, gradient) pairs; the nodes visited; whether no Python function of the user took part.
+    """
+    barred = set(barred)
+    nodes = _reachable([e for e in edges if isinstance(e, tuple)], barred)
+    if targets is not None:
+        nodes = _leading_to(nodes, targets)
+    leaves: dict[Any, Any] = {}
+    pending: dict[GradNode, list[Any]] = {}
+    wanted = None if targets is None else set(targets)
+    found: dict[Any, Any] = {}
+    pure = True
+
+    def send(edge: Any, g: Any) -> None:
+        if edge is None or g is None or edge in barred:
+            return
+        if isinstance(edge, LeafState):
+            if wanted is None or edge in wanted:
+                leaves[edge] = g if edge not in leaves else add(leaves[edge], g)
+            return
+        node, i = edge
+        if node not in nodes:
+            if node.freed:
+                raise _freed_error(node)
+            return
+        slots = pending.setdefault(node, [None] * len(node.types))
+        slots[i] = g if slots[i] is None else add(slots[i], g)
+
+    trace = current()
+    before = trace.grad
+    trace.set_grad(history)
+    try:
+        for edge, g in zip(edges, grads):
+            send(edge, g)
+        for node in sorted(nodes, key=lambda n: -n.order):
+            gs = pending.pop(node, None)
+            if gs is None:
+                continue
+            if node.hooks:
+                pure = False
+                for i, hooks in node.hooks.items():
+                    for hook in list(hooks.values()):
+                        if gs[i] is not None:
+                            changed = hook(gs[i])
+                            gs[i] = gs[i] if changed is None else changed
+            if node.keep:
+                pure = False
+                for i, state in node.keep.items():
+                    if gs[i] is not None:
+                        accumulate(state, gs[i])
+            if wanted is not None:
+                for i, g in enumerate(gs):
+                    if (node, i) in wanted and g is not None:
+                        found[(node, i)] = g
+            if node.freed:
+                raise _freed_error(node)
+            if type(node) is not GradNode:
+                pure = False
+            for edge, g in zip(node.edges, node.pull(gs, history)):
+                send(edge, g)
+    finally:
+        trace.set_grad(before)
+    found.update(leaves)
+    return list(found.items()), list(nodes), pure
+
+
+def _freed_error(node: GradNode) -> Exception:
+    return errors.precondition(
+        "backward: the graph was freed by an earlier backward.",
+        hint="pass retain_graph=True to the earlier call to go through the graph again.",
+    )
+
+
+def _reachable(edges: Sequence[tuple[GradNode, int]], barred: set[Any]) -> dict[GradNode, None]:
+    found: dict[GradNode, None] = {}
+    todo = [n for n, i in edges if (n, i) not in barred]
+    while todo:
+        node = todo.pop()
+        if node in found:
+            continue
+        found[node] = None
+        todo.extend(e[0] for e in node.edges if isinstance(e, tuple) and e not in barred)
+    return found
+
+
+def _leading_to(nodes: dict[GradNode, None], targets: Sequence[Any]) -> dict[GradNode, None]:
+    """Of nodes, those from which a target can be reached, targets included."""
+    goal = set(targets)
+    goal_nodes = {t[0] for t in targets if isinstance(t, tuple)}
+    keep: dict[GradNode, None] = {}
+    for node in sorted(nodes, key=lambda n: n.order):
+        hit = node in goal_nodes or any(
+            e in goal or (isinstance(e, tuple) and e[0] in keep) for e in node.edges if e is not None
+        )
+        if hit:
+            keep[node] = None
+    return keep
+
+
+def grad(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    grads: Sequence[Any],
+    *,
+    retain: bool,
+    create_graph: bool,
+    allow_unused: bool,
+    no_grad: Sequence[Tensor] = (),
+    only: bool = True,
+) -> list[Any]:
+    """Gradients of outputs for inputs, as Tensors; nothing is accumulated."""
+    targets = [edge_of(x) for x in inputs]
+    edges = [edge_of(t) for t in outputs]
+    pairs, visited, _ = walk(edges, seeds(outputs, grads), retain=retain, targets=[t for t in targets if t is not None],
+                             history=create_graph, barred=[e for e in map(edge_of, no_grad) if e is not None])  # fmt: skip
+    found = dict(pairs)
+    for edge, out, g in zip(edges, outputs, seeds(outputs, grads)):
+        if edge is not None and isinstance(edge, tuple) and edge in targets and edge not in found:
+            found[edge] = g
+    if not retain:
+        trace = current()
+        slots = _slots_of(trace, visited)
+        for node in visited:
+            node.free()
+        if slots:
+            mark = trace.mark(("freed", outputs[0].slot, tuple(sorted(slots))))
+            mark.freed = mark.freed | slots
+    result = [None if t is None else found.get(t) for t in targets]
+    if not allow_unused and any(r is None for r in result):
+        i = next(i for i, r in enumerate(result) if r is None)
+        raise errors.invalid_argument(
+            f"grad: inputs[{i}] takes no part in the outputs.",
+            expected="every input to be used in making the outputs, with stop_gradient False",
+            received=f"inputs[{i}]: {inputs[i].type}",
+            hint="pass allow_unused=True to get None for it.",
+        )
+    return result
+
+
+def keep_records(trace: Trace, slots: Iterable[int]) -> None:
+    """At a flush: GradNodes for the surviving values that need gradients later."""
+    index = None
+    wanted = []
+    for slot in slots:
+        t = trace.values.get(slot)
+        if t is not None and not t.sg and t.gnode is None:
+            if index is None:
+                index, last = index_of(trace)
+            if index[slot].op is not None:
+                wanted.append(slot)
+    if wanted:
+        assert index is not None
+        for slot, edge in build(trace, wanted, index, last).items():
+            t = trace.values.get(slot)
+            if t is not None and slot in wanted:
+                t.gnode = edge

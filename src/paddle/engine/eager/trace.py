@@ -1,0 +1,405 @@
+"""The tracer: operators called on Tensors are recorded, and run together at a flush.
+
+A trace is a walk down a trie of programs. The key of a step is the operator and where its arguments came from
+(slots of this trace, or numbers); the node that it leads to knows the result type, the slot and the user's line.
+A walk that was taken before costs one dictionary look-up per operator.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+import weakref
+from typing import Any, Callable
+
+import numpy as np
+
+from .. import errors, flags
+from ..ops.number import Number
+from ..ops import registry
+from ..ops.registry import Operator
+from ..types import TensorType
+
+_epochs = itertools.count(1)
+_getrefcount = sys.getrefcount
+
+
+class TrieNode:
+    """One step of a program, or a shortcut over several (then `end` is the last of them).
+
+    Attributes:
+        children: next steps by key.
+        end: the node that the walk goes on from.
+        type, sg, slot: of the (single) result: its type, whether it stops gradients, its number.
+        types, sgs: the same for all results; `slot` is that of the first.
+        op, refs: the operator, and per argument a slot or a Number. For a leaf: op None.
+        grad: whether gradients are recorded from here on.
+        programs: what runs at a flush here, by live slots (see materialize.py).
+    """
+
+    __slots__ = ("children", "end", "type", "sg", "slot", "types", "sgs", "op", "refs", "grad", "programs",
+                 "parent", "line", "next_slot", "numbers", "outs", "path", "freed")  # fmt: skip
+
+    def __init__(self, parent: "TrieNode | None", grad: bool):
+        self.children: dict[Any, TrieNode] = {}
+        self.parent = parent
+        self.end = self
+        self.grad = grad
+        self.op: Operator | None = None
+        self.refs: tuple[Any, ...] = ()
+        self.types: tuple[TensorType, ...] = ()
+        self.sgs: tuple[bool, ...] = ()
+        self.type: TensorType | None = None
+        self.sg = True
+        self.slot = self.next_slot = 0 if parent is None else parent.next_slot
+        self.programs: dict[Any, Any] | None = None
+        self.line: tuple[str, int] | None = None
+        self.numbers: dict[Any, int] | None = None
+        self.outs: tuple[Any, ...] = ()
+        self.path: Any = None
+        self.freed: frozenset[int] = frozenset() if parent is None else parent.freed
+
+
+class Tensor:
+    """The engine's part of a Tensor; `paddle.Tensor` adds the public methods.
+
+    A Tensor is either part of its thread's trace (`epoch` is the trace's, `slot` says which value) or has `data`,
+    or both. In-place operations make it stand for another value.
+
+    Attributes:
+        type: shape and element type.
+        sg: stop_gradient.
+        data: the array, None while deferred.
+        gnode: (GradNode, output) that made it, None for a leaf or while the trace knows.
+        leaf: gradient and hooks of a leaf (LeafState), made when needed.
+    """
+
+    __slots__ = ("type", "epoch", "slot", "sg", "data", "gnode", "leaf", "__dict__", "__weakref__")
+    type: TensorType
+    epoch: int
+    slot: int
+    sg: bool
+    data: np.ndarray | None
+    gnode: Any
+    leaf: Any
+
+
+TENSOR: list[type[Tensor]] = [Tensor]  # the class that results have; paddle.Tensor takes its place
+_new = object.__new__
+
+
+def make_tensor(type_: TensorType, epoch: int, slot: int, sg: bool, data: np.ndarray | None = None) -> Tensor:
+    t = _new(TENSOR[0])
+    t.type, t.epoch, t.slot, t.sg, t.data, t.gnode, t.leaf = type_, epoch, slot, sg, data, None, None
+    return t
+
+
+def from_array(a: np.ndarray, sg: bool = True) -> Tensor:
+    """A Tensor that owns `a` (C-contiguous, aligned, native byte order)."""
+    from ..types import dtype_of
+
+    return make_tensor(TensorType(a.shape, dtype_of(a.dtype)), 0, 0, sg, a)
+
+
+class Trie:
+    """All programs seen so far, from one root with and one without gradients. Bounded: starts anew when full."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.roots = {True: TrieNode(None, True), False: TrieNode(None, False)}
+        self.size = 0
+
+
+trie = Trie()
+_STUCK = TrieNode(None, True)  # has no children: the next operation takes the slow path
+
+
+class Trace:
+    """What a thread has recorded since its last flush.
+
+    Attributes:
+        node: where the walk is.
+        epoch: number of this stretch; Tensors that carry it belong to it.
+        values: Tensor by slot, leaves included.
+        shadows: further Tensors of this stretch that hold a slot (values saved for gradients).
+        generic: hooks or Python-level gradients are involved; no shortcut for backward.
+    """
+
+    __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "busy",
+                 "__weakref__")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.grad = True
+        self.lock = threading.RLock()
+        self.busy = False
+        self.epoch = 0
+        self.restart()
+
+    def restart(self) -> None:
+        self.node = trie.roots[self.grad]
+        _traces.pop(self.epoch, None)
+        self.epoch = next(_epochs)
+        self.values: dict[int, Tensor] = {}
+        self.shadows: list[Tensor] = []
+        self.generic = False
+        self.flush_next: TrieNode | None = None
+        self.gnodes: Any = None
+        _traces[self.epoch] = self
+
+    # -- leaves --
+    def enter(self, t: Tensor) -> int:
+        """Gives a Tensor from outside this trace a slot."""
+        if self.flush_next is not None:
+            self.flush()
+        if t.data is None:
+            materialize_elsewhere(t)
+        kind = 0 if t.sg else 1 if t.gnode is None else 2
+        key = (t.type, kind)
+        node = self.node.children.get(key)
+        if node is None:
+            node = self.extend(key)
+            node.type, node.types = t.type, (t.type,)
+            node.sg = kind == 0
+            node.sgs = (node.sg,)
+            node.refs = (kind,)
+        self.node = node
+        slot = node.slot
+        t.epoch, t.slot = self.epoch, slot
+        self.values[slot] = t
+        return slot
+
+    def extend(self, key: Any, outputs: int = 1) -> TrieNode:
+        parent = self.node
+        node = TrieNode(parent, self.grad)
+        node.next_slot = node.slot + outputs
+        parent.children[key] = node
+        trie.size += 1
+        return node
+
+    # -- operations --
+    def ref(self, a: Any) -> Any:
+        if isinstance(a, Tensor):
+            return a.slot if a.epoch == self.epoch else self.enter(a)
+        return a
+
+    def record(self, op: Operator, args: tuple[Any, ...]) -> Any:
+        """Applies an operator; Tensors, Numbers and Python numbers are arguments."""
+        if self.flush_next is not None:
+            self.flush()
+        epoch = self.epoch
+        key: list[Any] = [op]
+        for a in args:
+            if isinstance(a, Tensor):
+                key.append(a.slot if a.epoch == epoch else self.enter(a))
+            else:
+                key.append(type(a))
+                key.append(a if a.__class__ is not float or a else repr(a))
+        if self.epoch != epoch:  # a flush came in between
+            return self.record(op, args)
+        k = tuple(key)
+        node = self.node.children.get(k)
+        if node is None:
+            return self.first_visit(k, op, args)
+        self.node = node.end
+        if node.outs:
+            return self.take(node)
+        t = make_tensor(node.type, epoch, node.slot, node.sg)  # type: ignore[arg-type]
+        self.values[node.slot] = t
+        return t
+
+    def take(self, node: TrieNode) -> Any:
+        """Tensors for the results of a multi-output step or a shortcut."""
+        out = []
+        for spec in node.outs:
+            if spec is None or type(spec) is not tuple:
+                out.append(spec)
+                continue
+            type_, slot, sg = spec
+            t = make_tensor(type_, self.epoch, slot, sg)
+            known = self.values.get(slot)
+            if known is None:
+                self.values[slot] = t
+                out.append(t)
+            else:
+                out.append(known)
+        return tuple(out) if len(out) > 1 else out[0]
+
+    def first_visit(self, key: Any, op: Operator, args: tuple[Any, ...]) -> Any:
+        start = self.node
+        promoted = self.promote_numbers(start, op, args)
+        if promoted is not None:
+            return self.record(op, promoted)
+        ready = op.prepare(*args)
+        if op.compose and not op.vjp:
+            out = op.compose(*ready)
+            return self.shortcut(start, key, out)
+        if any(a is not b for a, b in zip(ready, args)) or len(ready) != len(args):
+            plain = all(isinstance(a, (Tensor, Number)) for a in ready)
+            assert plain, f"{op!r}: prepare gave {ready}"
+            if self.node is start and all(a is b or isinstance(a, Number) for a, b in zip(ready, args)):
+                return self.step(key, op, ready)  # only numbers were typed: the key says as much
+            return self.shortcut(start, key, self.record(op, ready))
+        return self.step(key, op, ready)
+
+    def step(self, key: Any, op: Operator, args: tuple[Any, ...]) -> Any:
+        refs = tuple(self.ref(a) for a in args)
+        types = op.infer_types(*(a.type for a in args))
+        node = self.extend(key, len(types))
+        node.op, node.refs, node.types = op, refs, types
+        node.line = errors.user_frame()
+        grad = self.grad and bool(op.vjp) and any(isinstance(a, Tensor) and not a.sg for a in args)
+        node.sgs = tuple(not (grad and t.dtype.is_differentiable) for t in types)
+        node.type, node.sg = types[0], node.sgs[0]
+        if len(types) > 1:
+            node.outs = tuple((t, node.slot + i, s) for i, (t, s) in enumerate(zip(types, node.sgs)))
+        self.node = node
+        if len(types) > 1:
+            out = self.take(node)
+        else:
+            out = make_tensor(types[0], self.epoch, node.slot, node.sg)
+            self.values[node.slot] = out
+        if flags.get("FLAGS_eager_sync"):
+            self.flush()
+        elif node.slot > flags.get("FLAGS_eager_max_trace"):
+            self.flush_next = node
+            self.node = _STUCK
+        return out
+
+    def promote_numbers(self, node: TrieNode, op: Operator, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """From the third different number on at one place, numbers there become inputs of the program."""
+        if not any(isinstance(a, (float, int)) and not isinstance(a, bool) for a in args):
+            return None
+        where = (op, tuple(a.slot if isinstance(a, Tensor) else type(a) for a in args))
+        if node.numbers is None:
+            node.numbers = {}
+        seen = node.numbers[where] = node.numbers.get(where, 0) + 1
+        if seen <= 2:
+            return None
+        ready = op.prepare(*args)
+        if not any(isinstance(r, Number) for r in ready):
+            return None
+        return tuple(from_array(r.array()) if isinstance(r, Number) else r for r in ready)
+
+    def shortcut(self, start: TrieNode, key: Any, out: Any) -> Any:
+        """Remembers that `key` at `start` leads to here, so that next time nothing in between runs."""
+        tensors = out if isinstance(out, tuple) else (out,)
+        if (
+            self.flush_next is None
+            and self.node is not start
+            and all(isinstance(t, Tensor) and t.epoch == self.epoch for t in tensors)
+            and self.reachable_from(start)
+        ):
+            node = TrieNode(start, self.grad)
+            node.end = self.node
+            node.outs = tuple((t.type, t.slot, t.sg) for t in tensors)
+            start.children[key] = node
+        return out
+
+    def reachable_from(self, start: TrieNode) -> bool:
+        node: TrieNode | None = self.node
+        while node is not None and node is not start:
+            if node.op is None and node.parent is not None and node.types:
+                return False  # a leaf entered in between has to be entered each time
+            node = node.parent
+        return node is start
+
+    # -- modes --
+    def set_grad(self, on: bool) -> None:
+        if on != self.grad:
+            self.grad = on
+            if self.flush_next is not None:
+                return
+            if not self.values:
+                self.node = trie.roots[on]
+                return
+            node = self.node.children.get(on)
+            if node is None:
+                node = self.extend(on, 0)
+            self.node = node
+
+    def mark(self, key: Any) -> TrieNode:
+        """A step without results: keeps programs apart that differ in more than their operators."""
+        if self.flush_next is not None:
+            self.flush()
+        node = self.node.children.get(key)
+        if node is None:
+            node = self.extend(key, 0)
+        self.node = node
+        return node
+
+    def flush_before_next(self) -> None:
+        """The operation recorded next starts a new program."""
+        if self.flush_next is None and self.values:
+            self.flush_next = self.node
+            self.node = _STUCK
+
+    def flush(self) -> None:
+        from .materialize import flush
+
+        flush(self)
+
+
+_traces: "weakref.WeakValueDictionary[int, Trace]" = weakref.WeakValueDictionary()
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.trace = Trace()
+
+
+local = _Local()
+
+
+def current() -> Trace:
+    return local.trace
+
+
+def materialize_elsewhere(t: Tensor) -> None:
+    """Makes sure that a Tensor which some trace still owes has data."""
+    if t.data is not None:
+        return
+    trace = local.trace
+    if t.epoch == trace.epoch:
+        trace.flush()
+    else:
+        other = _traces.get(t.epoch)
+        if other is not None:
+            from .materialize import read_foreign
+
+            read_foreign(other, t)
+    if t.data is None:
+        raise errors.precondition(
+            "This Tensor's value was lost: the operation that makes it failed, or its thread has ended.",
+            hint="look at the first error that was raised.",
+        )
+
+
+def apply_operator(op: Operator, args: tuple[Any, ...]) -> Any:
+    return local.trace.record(op, args)
+
+
+Tensor.apply_operator = staticmethod(apply_operator)  # type: ignore[attr-defined]
+registry._Context.default = lambda op: apply_operator(op, ())  # type: ignore[method-assign]
+
+
+def rebind(x: Tensor, new: Tensor) -> Tensor:
+    """x stands for the value of `new` from now on (in-place operations). Returns x."""
+    trace = local.trace
+    if x.epoch == trace.epoch and trace.values.get(x.slot) is x:
+        trace.values[x.slot] = shadow(x)
+    if new.epoch == trace.epoch and new.slot in trace.values and trace.values[new.slot] is new:
+        trace.values[new.slot] = x
+    x.type, x.epoch, x.slot, x.data = new.type, new.epoch, new.slot, new.data
+    if not new.sg:
+        x.sg, x.gnode, x.leaf = new.sg, new.gnode, new.leaf
+    return x
+
+
+def shadow(t: Tensor) -> Tensor:
+    """Another handle of the same value."""
+    s = make_tensor(t.type, t.epoch, t.slot, t.sg, t.data)
+    s.gnode, s.leaf = t.gnode, t.leaf
+    return s

@@ -1,0 +1,94 @@
+"""Settings of the engine: `FLAGS_*`, from the environment at start and from `paddle.set_flags` later."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Callable
+
+from .errors import not_found
+
+
+@dataclass
+class Flag:
+    """One setting.
+
+    Attributes:
+        default: also gives the type.
+        help: one line.
+        choices: the values that are accepted, or empty for any.
+        on_change: called with the new value.
+    """
+
+    default: Any
+    help: str
+    choices: tuple[Any, ...] = ()
+    on_change: Callable[[Any], None] | None = None
+
+
+_flags: dict[str, Flag] = {}
+_values: dict[str, Any] = {}
+
+
+def define(name: str, default: Any, help: str, choices: tuple[Any, ...] = ()) -> None:
+    """Adds a setting; the environment variable of the same name overrides the default."""
+    _flags[name] = Flag(default, help, choices)
+    _values[name] = _convert(name, os.environ[name]) if name in os.environ else default
+
+
+def _convert(name: str, value: Any) -> Any:
+    flag = _flags[name]
+    kind = type(flag.default)
+    if kind is bool:
+        value = value.lower() in ("1", "true", "on", "yes") if isinstance(value, str) else bool(value)
+    elif kind is not type(None):
+        value = kind(value)
+    if flag.choices and value not in flag.choices:
+        from .errors import invalid_argument
+
+        raise invalid_argument(
+            f"set_flags: {name} does not take this value.",
+            expected=f"one of {flag.choices}",
+            received=repr(value),
+        )
+    return value
+
+
+def get(name: str) -> Any:
+    return _values[name]
+
+
+def set_(name: str, value: Any) -> None:
+    if name not in _flags:
+        raise not_found(f"set_flags: there is no flag {name}.", expected=f"one of {', '.join(sorted(_flags))}")
+    _values[name] = value = _convert(name, value)
+    if _flags[name].on_change:
+        _flags[name].on_change(value)
+
+
+def on_change(name: str, action: Callable[[Any], None]) -> None:
+    """Calls `action` with the value, now and whenever the flag is set."""
+    _flags[name].on_change = action
+    action(_values[name])
+
+
+def known() -> dict[str, Flag]:
+    return dict(_flags)
+
+
+define(
+    "FLAGS_eager_compile",
+    "auto",
+    "when an eager program is compiled whole: auto, always (at the first visit), never",
+    ("auto", "always", "never"),
+)
+define("FLAGS_eager_sync", False, "run every eager operation at once, for debugging")
+define("FLAGS_eager_max_trace", 4096, "operations that are recorded before a flush is forced")
+define("FLAGS_eager_trie_nodes", 200_000, "operations that the trie of programs may hold")
+define("FLAGS_eager_programs", 256, "programs that stay in memory, the least recently used go first")
+define("FLAGS_check_nan_inf", False, "raise at the operation that first gives NaN or infinity")
+define("FLAGS_reference", False, "run every operator by its numpy meaning, no compiled code")
+define("FLAGS_cpu_threads", 0, "threads of the CPU back end, 0 for one per core")
+define("FLAGS_cpu_features", "", "code generation target: empty for this CPU, or avx512, avx2, sse2, generic")
+define("FLAGS_cache_dir", "", "folder of the object cache; empty for the user's cache folder")
+define("FLAGS_cache_bytes", 1 << 30, "size bound of the object cache in bytes; 0 switches it off")

@@ -1,0 +1,7 @@
+"""Every operator, one place each. Importing this package defines them all."""
+
+import importlib
+import pkgutil
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

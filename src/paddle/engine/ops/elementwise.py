@@ -1,0 +1,511 @@
+"""Element by element: the families `unary`, `binary`, `comparison`, and what belongs to all of them."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from .. import types
+from ..errors import invalid_argument, invalid_type
+from ..types import DType, TensorType, broadcast_shapes
+from .number import Number
+from .registry import Operator, operator
+
+FLOATS = tuple(types.dtype_of(n) for n in ("float16", "bfloat16", "float32", "float64"))
+
+
+# ---- promotion --------------------------------------------------------------------------------
+def is_number(x: Any) -> bool:
+    return isinstance(x, (int, float, complex, np.number, np.bool_)) and not isinstance(x, np.ndarray)
+
+
+def number_type(x: Any) -> str:
+    if isinstance(x, (bool, np.bool_)):
+        return "b"
+    if isinstance(x, (int, np.integer)):
+        return "i"
+    return "c" if isinstance(x, (complex, np.complexfloating)) else "f"
+
+
+_RANK = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+
+
+def beside(kind: str, dtype: DType) -> DType:
+    """The type that a Python number of some kind and a tensor of type `dtype` are computed in."""
+    if _RANK[kind] <= _RANK[dtype.kind]:
+        return dtype
+    if kind == "i":
+        return types.int64
+    if kind == "f":
+        return types.default_dtype()
+    return types.complex128 if dtype is types.float64 else types.complex64
+
+
+def promote_pair(x: DType, y: DType, name: str) -> DType:
+    """Type of a result of two tensors; as Paddle, which mixes floats and complex, never integers."""
+    if x is y:
+        return x
+    if x.kind in "fc" and y.kind in "fc":
+        if x.kind == "f" == y.kind:
+            if x.itemsize != y.itemsize:
+                return x if x.itemsize > y.itemsize else y
+            return types.float32
+        double = types.float64 in (x, y) or types.complex128 in (x, y)
+        return types.complex128 if double else types.complex64
+    if "c" in (x.kind, y.kind):
+        return x if x.kind == "c" else y
+    raise invalid_type(
+        f"{name}: the element types differ and are not promoted.",
+        expected="equal dtypes, or two floating dtypes",
+        received=f"x: {x.name}, y: {y.name}",
+        hint=f"cast one of them, as in x.astype('{y.name}').",
+    )
+
+
+def cast(x: Any, dtype: DType) -> Any:
+    if isinstance(x, Number):
+        return Number(x.value, dtype)
+    return x if x.dtype is dtype else Cast(dtype)(x)
+
+
+def promoted(name: str, x: Any, y: Any, floating: bool = False) -> tuple[Any, Any]:
+    """Both arguments in one element type: numbers typed, tensors cast where they have to be.
+
+    floating: integers are computed in the default floating type (true division).
+    """
+    x_number, y_number = is_number(x), is_number(y)
+    if x_number and y_number:
+        x = Number(
+            x, {"b": types.bool_, "i": types.int64, "f": types.default_dtype(), "c": types.complex64}[number_type(x)]
+        )
+        x_number = False
+    for a, label in ((x, "x"), (y, "y")):
+        if not is_number(a) and not hasattr(a, "dtype"):
+            raise invalid_argument(
+                f"{name}: {label} is not a Tensor.", expected="a Tensor or a number", received=f"{label}: {a!r}"
+            )
+    if y_number:
+        dtype = beside(number_type(y), x.dtype)
+    elif x_number:
+        dtype = beside(number_type(x), y.dtype)
+    elif x.dtype is y.dtype:
+        dtype = x.dtype
+    elif len(y.shape) == 0 and len(x.shape) > 0:
+        dtype = beside(y.dtype.kind if y.dtype.kind != "u" else "i", x.dtype)
+        dtype = y.dtype if _RANK[y.dtype.kind] > _RANK[x.dtype.kind] else dtype
+    elif len(x.shape) == 0 and len(y.shape) > 0:
+        dtype = x.dtype if _RANK[x.dtype.kind] > _RANK[y.dtype.kind] else y.dtype
+    else:
+        dtype = promote_pair(x.dtype, y.dtype, name)
+    if floating and dtype.kind in "biu":
+        dtype = types.default_dtype()
+    x = Number(x, dtype) if x_number else cast(x, dtype)
+    y = Number(y, dtype) if y_number else cast(y, dtype)
+    return x, y
+
+
+# ---- families ---------------------------------------------------------------------------------
+def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
+    """The gradient of broadcasting: g summed over the axes that were stretched."""
+    if tuple(g.shape) == tuple(shape):
+        return g
+    from .reduction import sum_
+    from .shape import reshape
+
+    skip = len(g.shape) - len(shape)
+    axes = tuple(range(skip)) + tuple(i for i, n in enumerate(shape, skip) if n == 1 and g.shape[i] != 1)
+    out = sum_(g, axes, keepdim=False) if axes else g
+    return out if tuple(out.shape) == tuple(shape) else reshape(out, tuple(shape))
+
+
+def conj(x: Any) -> Any:
+    """x, conjugated where it is complex: gradients of complex functions need it."""
+    return Conj()(x) if x.dtype.kind == "c" else x
+
+
+class Unary(Operator):
+    """Base of element-wise operators of one argument."""
+
+    def infer(self, x: TensorType) -> TensorType:
+        return x
+
+    def spmd(self):
+        return "...->..."
+
+
+class Binary(Operator):
+    """Base of element-wise operators of two arguments that broadcast."""
+
+    floating = False
+
+    def prepare(self, x: Any, y: Any) -> tuple[Any, Any]:
+        if type(x) is not Number and type(y) is not Number and getattr(x, "dtype", 0) is getattr(y, "dtype", 1):
+            if not self.floating or x.dtype.kind not in "biu":
+                return x, y
+        if isinstance(x, Number) or isinstance(y, Number):
+            return x, y
+        return promoted(self.name, x, y, self.floating)
+
+    def infer(self, x: TensorType, y: TensorType) -> TensorType:
+        return TensorType(broadcast(self.name, x, y), x.dtype)
+
+    def spmd(self):
+        return "...,...->..."
+
+
+def broadcast(name: str, *args: TensorType) -> tuple[int, ...]:
+    try:
+        return broadcast_shapes(*(a.shape for a in args))
+    except ValueError:
+        raise invalid_argument(
+            f"{name}: the shapes do not broadcast.",
+            expected="equal sizes, or 1, axis by axis from the right",
+            received=", ".join(f"{n}: {a}" for n, a in zip("xyzw", args)),
+        ) from None
+
+
+def float_samples(rng: np.random.Generator, low: float = -3.0, high: float = 3.0) -> list[np.ndarray]:
+    """Shapes and dtypes on which element-wise operators are tested."""
+    make = lambda *s, d="float32": rng.uniform(low, high, s).astype(d)  # noqa: E731
+    return [make(3, 5), make(), make(0, 4), make(17, d="float64"), make(2, 1, 33), make(1, 1, d="float16")]
+
+
+def unary(
+    name: str,
+    *,
+    numpy: Callable,
+    vjp: Callable | None,
+    loops: Callable | None = None,
+    xla: Callable | None = None,
+    low: float = -3.0,
+    high: float = 3.0,
+    special: bool = True,
+    result: DType | None = None,
+) -> Operator:
+    """Defines an element-wise operator of one argument and returns it.
+
+    low, high: where samples lie. special: samples also hold infinities and NaN. result: type of the result if it
+    is not that of the argument.
+    """
+    body: dict[str, Any] = {"__doc__": f"{name} of each element.", "name": name}
+    body["numpy"] = lambda self, x: np.asarray(numpy(x))
+    if vjp is not None:
+        call = vjp
+        body["vjp"] = lambda self, g, out, x: (call(g, out, x),)
+    if loops is not None:
+        body["loops"] = lambda self, k, x: loops(k, k.load(x, k.at))
+    if xla is not None:
+        body["xla"] = lambda self, jnp, x: xla(jnp, x)
+    if result is not None:
+        body["infer"] = lambda self, x: x.with_dtype(result)
+
+    def samples(cls, rng):
+        for x in float_samples(rng, low, high):
+            yield cls(), (x,)
+        if special:
+            yield cls(), (np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, 1e30], "float32"),)
+
+    body["samples"] = classmethod(samples)
+    cls = operator(type(name.title().replace("_", ""), (Unary,), body))
+    if vjp is not None:
+        from .registry import _parameters_used
+
+        cls.vjp_uses = _parameters_used(vjp)
+    return cls()
+
+
+def binary(
+    name: str,
+    *,
+    numpy: Callable,
+    vjp: Callable | None,
+    loops: Callable,
+    xla: Callable | None = None,
+    floating: bool = False,
+    samples: Callable | None = None,
+) -> Operator:
+    """Defines an element-wise operator of two broadcasting arguments and returns it.
+
+    vjp(g, out, x, y) gives both gradients in the result's shape; they are summed to the arguments' shapes here.
+    """
+    body: dict[str, Any] = {"__doc__": f"{name} of two tensors, element by element.", "name": name}
+    body["floating"] = floating
+    body["numpy"] = lambda self, x, y: np.asarray(numpy(x, y))
+    if vjp is not None:
+        call = vjp
+
+        def rule(self, g, out, x, y):
+            dx, dy = call(g, out, x, y)
+            return (None if dx is None else sum_to(dx, x.shape), None if dy is None else sum_to(dy, y.shape))
+
+        body["vjp"] = rule
+    body["loops"] = lambda self, k, x, y: loops(k, k.broadcast(x), k.broadcast(y))
+    if xla is not None:
+        body["xla"] = lambda self, jnp, x, y: xla(jnp, x, y)
+
+    def default_samples(cls, rng):
+        for x, y in (
+            (rng.normal(size=(3, 5)), rng.normal(size=(3, 5))),
+            (rng.normal(size=(3, 5)), rng.normal(size=5)),
+            (rng.normal(size=(3, 1)), rng.normal(size=(1, 4))),
+            (rng.normal(size=()), rng.normal(size=(2, 33))),
+            (rng.normal(size=(0, 3)), rng.normal(size=(1, 3))),
+        ):
+            yield cls(), (x.astype("float32"), y.astype("float32"))
+        yield cls(), (rng.normal(size=9), rng.normal(size=9))
+        if not floating and samples is None:
+            yield cls(), (rng.integers(1, 9, (4, 3)), rng.integers(1, 9, (4, 3)))
+            yield cls(), (rng.integers(1, 9, (4, 3)).astype("int32"), rng.integers(1, 9, 3).astype("int32"))
+
+    body["samples"] = classmethod(samples or default_samples)
+    cls = operator(type(name.title().replace("_", ""), (Binary,), body))
+    if vjp is not None:
+        from .registry import _parameters_used
+
+        used = set(_parameters_used(call))
+        # sum_to reads shapes only; a shape is kept without the data
+        cls.vjp_uses = frozenset(used)
+    return cls()
+
+
+def comparison(name: str, *, numpy: Callable, loop: str, xla: Callable | None = None) -> Operator:
+    """Defines a comparison of two broadcasting arguments, which gives bool."""
+    body: dict[str, Any] = {"__doc__": f"{name} of two tensors, element by element, as bool.", "name": name}
+    body["numpy"] = lambda self, x, y: np.asarray(numpy(x, y))
+    body["infer"] = lambda self, x, y: TensorType(broadcast(self.name, x, y), types.bool_)
+    body["loops"] = lambda self, k, x, y: k._two(loop, k.broadcast(x), k.broadcast(y))
+    if xla is not None:
+        body["xla"] = lambda self, jnp, x, y: xla(jnp, x, y)
+
+    def samples(cls, rng):
+        x = rng.integers(0, 3, (4, 5))
+        yield cls(), (x.astype("float32"), rng.integers(0, 3, 5).astype("float32"))
+        yield cls(), (x, rng.integers(0, 3, (4, 1)))
+        yield cls(), (np.array([np.nan, np.inf, -np.inf, 0.0]), np.array([np.nan, np.inf, np.inf, -0.0]))
+        yield cls(), (np.array([True, False]), np.array([True, True]))
+
+    body["samples"] = classmethod(samples)
+    return operator(type(name.title().replace("_", ""), (Binary,), body))()
+
+
+@operator
+class Cast(Operator):
+    """Converts the element type: toward zero to integers, `!= 0` to bool."""
+
+    dtype: DType
+
+    def infer(self, x: TensorType) -> TensorType:
+        return x.with_dtype(self.dtype)
+
+    def numpy(self, x):
+        return np.asarray(x).astype(self.dtype.np)
+
+    def vjp(self, g, out, x):
+        return (cast(g, x.dtype) if x.dtype.is_differentiable and self.dtype.is_differentiable else None,)
+
+    def loops(self, k, x):
+        return k.cast(k.load(x, k.at), self.dtype)
+
+    def xla(self, jnp, x):
+        return x.astype(self.dtype.name)
+
+    def spmd(self):
+        return "...->..."
+
+    @classmethod
+    def samples(cls, rng):
+        x = rng.uniform(-4, 4, (3, 7)).astype("float32")
+        for d in (types.float64, types.int32, types.int64, types.bool_, types.float16, types.int8):
+            yield cls(d), (x,)
+        yield cls(types.float32), (rng.integers(-9, 9, 11),)
+        yield cls(types.float32), (np.array([True, False]),)
+
+
+@operator
+class Conj(Unary):
+    """Complex conjugate; the argument itself where it is real."""
+
+    def numpy(self, x):
+        return np.conj(x)
+
+    def vjp(self, g, out, x):
+        return (conj(g),)
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(), (rng.normal(size=3) + 1j * rng.normal(size=3),)
+
+
+@operator
+class Detach(Unary):
+    """x itself; gradients stop here."""
+
+    def numpy(self, x):
+        return x
+
+    def loops(self, k, x):
+        return k.load(x, k.at)
+
+    def xla(self, jnp, x):
+        return x
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(), (rng.normal(size=(2, 3)).astype("float32"),)
+
+
+# ---- arithmetic -------------------------------------------------------------------------------
+add = binary(
+    "add", numpy=np.add, vjp=lambda g, out, x, y: (g, g), loops=lambda k, x, y: x + y, xla=lambda jnp, x, y: x + y
+)
+subtract = binary(
+    "subtract",
+    numpy=np.subtract,
+    vjp=lambda g, out, x, y: (g, -g),
+    loops=lambda k, x, y: x - y,
+    xla=lambda jnp, x, y: x - y,
+)
+multiply = binary(
+    "multiply",
+    numpy=np.multiply,
+    vjp=lambda g, out, x, y: (g * conj(y), g * conj(x)),
+    loops=lambda k, x, y: x * y,
+    xla=lambda jnp, x, y: x * y,
+)
+divide = binary(
+    "divide",
+    numpy=np.divide,
+    floating=True,
+    vjp=lambda g, out, x, y: (g / conj(y), -g * conj(x / (y * y))),
+    loops=lambda k, x, y: x / y,
+    xla=lambda jnp, x, y: x / y,
+)
+maximum = binary(
+    "maximum",
+    numpy=np.maximum,
+    vjp=lambda g, out, x, y: (g * cast(greater_equal(x, y), g.dtype), g * cast(less_than(x, y), g.dtype)),
+    loops=lambda k, x, y: k.max(x, y),
+    xla=lambda jnp, x, y: jnp.maximum(x, y),
+)
+minimum = binary(
+    "minimum",
+    numpy=np.minimum,
+    vjp=lambda g, out, x, y: (g * cast(less_equal(x, y), g.dtype), g * cast(greater_than(x, y), g.dtype)),
+    loops=lambda k, x, y: k.min(x, y),
+    xla=lambda jnp, x, y: jnp.minimum(x, y),
+)
+
+equal = comparison("equal", numpy=np.equal, loop="eq", xla=lambda jnp, x, y: x == y)
+not_equal = comparison("not_equal", numpy=np.not_equal, loop="ne", xla=lambda jnp, x, y: x != y)
+less_than = comparison("less_than", numpy=np.less, loop="lt", xla=lambda jnp, x, y: x < y)
+less_equal = comparison("less_equal", numpy=np.less_equal, loop="le", xla=lambda jnp, x, y: x <= y)
+greater_than = comparison("greater_than", numpy=np.greater, loop="gt", xla=lambda jnp, x, y: x > y)
+greater_equal = comparison("greater_equal", numpy=np.greater_equal, loop="ge", xla=lambda jnp, x, y: x >= y)
+
+negative = unary("neg", numpy=np.negative, vjp=lambda g, out, x: -g, loops=lambda k, x: -x, xla=lambda jnp, x: -x)
+exp = unary(
+    "exp", numpy=np.exp, vjp=lambda g, out, x: g * conj(out), loops=lambda k, x: k.exp(x), xla=lambda jnp, x: jnp.exp(x)
+)
+log = unary(
+    "log",
+    numpy=np.log,
+    vjp=lambda g, out, x: g / conj(x),
+    loops=lambda k, x: k.log(x),
+    xla=lambda jnp, x: jnp.log(x),
+    low=0.1,
+)
+sqrt = unary(
+    "sqrt",
+    numpy=np.sqrt,
+    vjp=lambda g, out, x: g / (conj(out) * 2.0),
+    loops=lambda k, x: k.sqrt(x),
+    xla=lambda jnp, x: jnp.sqrt(x),
+    low=0.1,
+)
+tanh = unary(
+    "tanh",
+    numpy=np.tanh,
+    vjp=lambda g, out, x: g * conj(1.0 - out * out),
+    loops=lambda k, x: k.tanh(x),
+    xla=lambda jnp, x: jnp.tanh(x),
+)
+sigmoid = unary(
+    "sigmoid",
+    numpy=lambda x: (1 / (1 + np.exp(-x))).astype(x.dtype),
+    vjp=lambda g, out, x: g * conj(out * (1.0 - out)),
+    loops=lambda k, x: 1 / (1 + k.exp(-x)),
+    xla=lambda jnp, x: 1 / (1 + jnp.exp(-x)),
+)
+relu = unary(
+    "relu",
+    numpy=lambda x: np.maximum(x, x.dtype.type(0)),
+    vjp=lambda g, out, x: g * cast(greater_than(out, 0), g.dtype),
+    loops=lambda k, x: k.max(x, 0),
+    xla=lambda jnp, x: jnp.maximum(x, 0),
+)
+
+
+# ---- Python operators -------------------------------------------------------------------------
+class Arithmetic:
+    """Gives a class the Python operators, spelled with operators of the engine."""
+
+    __slots__ = ()
+
+    def __add__(self, o):
+        return add(self, o)
+
+    def __radd__(self, o):
+        return add(o, self)
+
+    def __sub__(self, o):
+        return subtract(self, o)
+
+    def __rsub__(self, o):
+        return subtract(o, self)
+
+    def __mul__(self, o):
+        return multiply(self, o)
+
+    def __rmul__(self, o):
+        return multiply(o, self)
+
+    def __truediv__(self, o):
+        return divide(self, o)
+
+    def __rtruediv__(self, o):
+        return divide(o, self)
+
+    def __neg__(self):
+        return negative(self)
+
+    def __pow__(self, o):
+        from .math import pow_
+
+        return pow_(self, o)
+
+    def __gt__(self, o):
+        return greater_than(self, o)
+
+    def __ge__(self, o):
+        return greater_equal(self, o)
+
+    def __lt__(self, o):
+        return less_than(self, o)
+
+    def __le__(self, o):
+        return less_equal(self, o)
+
+
+def _lend_operators() -> None:
+    """Graph values and meaning arrays take part in compositions as Tensors do."""
+    from ..ir.graph import Value
+    from .registry import Array
+
+    for cls in (Value, Array):
+        for name, method in vars(Arithmetic).items():
+            if callable(method):
+                setattr(cls, name, method)
+
+
+_lend_operators()

@@ -1,0 +1,75 @@
+"""Python numbers as arguments of operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import types
+from ..types import DType, TensorType
+from .registry import Operator, operator
+
+
+class Number:
+    """A Python number with the element type it takes beside a tensor. Interned."""
+
+    __slots__ = ("value", "type")
+    _all: dict[Any, "Number"] = {}
+    value: Any
+    type: TensorType
+
+    def __new__(cls, value: Any, dtype: DType) -> "Number":
+        value = dtype.np.type(value).item() if dtype.kind != "c" else complex(value)
+        key = (repr(value), dtype)
+        found = cls._all.get(key)
+        if found is None:
+            found = object.__new__(cls)
+            found.value, found.type = value, TensorType((), dtype)
+            if len(cls._all) > 100_000:
+                cls._all.clear()
+            cls._all[key] = found
+        return found
+
+    @property
+    def dtype(self) -> DType:
+        return self.type.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return ()
+
+    def array(self) -> np.ndarray:
+        return np.asarray(self.value).astype(self.dtype.np)
+
+    def __repr__(self) -> str:
+        return f"{self.value!r}"
+
+
+@operator
+class Constant(Operator):
+    """A 0-d tensor that holds one number."""
+
+    value: Any
+    dtype: DType
+
+    def infer(self) -> TensorType:
+        return TensorType((), self.dtype)
+
+    def numpy(self):
+        return np.asarray(self.value).astype(self.dtype.np)
+
+    def loops(self, k):
+        return k.const(self.value)
+
+    def xla(self, jnp):
+        return jnp.asarray(self.value, self.dtype.name)
+
+    def spmd(self):
+        return "->"
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(1.5, types.float32), ()
+        yield cls(-3, types.int64), ()
+        yield cls(True, types.bool_), ()

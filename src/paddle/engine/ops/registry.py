@@ -1,0 +1,282 @@
+"""What an operator is, and the table of all operators.
+
+An operator is a frozen dataclass: fields are attributes, methods are its rules (see docs/adding-an-operator.md).
+Two operators of one class with equal attributes are one object, so that identity compares.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import dis
+import threading
+from typing import Any, Callable, ClassVar, Iterator, TypeVar, get_type_hints
+
+import numpy as np
+
+from ..ir.graph import Graph, Value
+from ..types import TensorType
+
+registry: dict[str, type["Operator"]] = {}
+
+
+class _Context(threading.local):
+    """Where an operator without arguments is applied: the tracer, a graph being built, or numpy.
+
+    Attributes:
+        apply: called with the operator.
+    """
+
+    default: ClassVar[Callable[["Operator"], Any]]
+
+    def __init__(self) -> None:
+        self.apply: Callable[[Operator], Any] = lambda op: _Context.default(op)
+
+
+context = _Context()
+_Context.default = lambda op: op.compute()
+
+
+@contextlib.contextmanager
+def applying(apply: Callable[["Operator"], Any]) -> Iterator[None]:
+    """Within the block, operators without arguments are handed to `apply`."""
+    before, context.apply = context.apply, apply
+    try:
+        yield
+    finally:
+        context.apply = before
+
+
+class absent:
+    """Stands where a rule is not given, and says why."""
+
+    def __init__(self, reason: str):
+        self.reason = reason
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(self.reason)
+
+    def __get__(self, instance: Any, owner: Any = None) -> "absent":
+        return self
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class _Interning(type):
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        key = (args, tuple(kwargs.items()), tuple(map(type, args)), tuple(map(type, kwargs.values())))
+        if 0.0 in args or 0.0 in kwargs.values():
+            key += (repr(args), repr(kwargs))  # 0.0 and -0.0 are equal as keys
+        found = cls._interned.get(key)
+        if found is None:
+            made = super().__call__(*args, **kwargs)
+            same = (tuple(repr(getattr(made, f.name)) for f in dataclasses.fields(made)),)
+            found = cls._interned.setdefault(same, made)
+            if len(cls._interned) > 20_000:
+                cls._interned.clear()
+            cls._interned[key] = cls._interned[same] = found
+        return found
+
+
+class Operator(metaclass=_Interning):
+    """Base of all operators.
+
+    Rules, each a method of the subclass:
+        infer(self, *types): result type or tuple of types; raises the user-facing error.
+        numpy(self, *arrays) or compose(self, *tensors): the meaning.
+        vjp(self, g, out, *args): gradients of the arguments, a tuple with None where there is none.
+            With several outputs, `g` and `out` are tuples; a `g` that nothing asked for is None.
+        loops(self, k, *args): one output element (see engine/cpu/loops).
+        xla(self, jnp, *args), spmd(self), samples(cls, rng).
+
+    Class attributes:
+        name: snake case, as in `paddle.*`.
+        effect (bool): it does something beyond its results and is never dropped.
+        inplace (tuple of int): arguments whose buffer the first result may take element by element.
+    """
+
+    name: ClassVar[str]
+    effect: ClassVar[bool] = False
+    vjp_uses: ClassVar[frozenset[str]] = frozenset()
+    _interned: ClassVar[dict[Any, Any]]
+
+    infer: Any = absent("no shape rule")
+    numpy: Any = absent("no numpy form: see compose")
+    compose: Any = absent("a primitive: see numpy")
+    vjp: Any = absent("not differentiable")
+    loops: Any = absent("no loop form: runs its numpy form")
+    xla: Any = absent("no XLA form")
+    spmd: Any = absent("no sharding rule: arguments are gathered")
+    samples: Any = absent("no samples")
+
+    def infer_types(self, *types: TensorType) -> tuple[TensorType, ...]:
+        found = self.infer(*types)
+        return found if type(found) is tuple else (found,)
+
+    def prepare(self, *args: Any) -> tuple[Any, ...]:
+        """Arguments as the operator wants them: promoted, numbers typed. The base class changes nothing."""
+        return args
+
+    def __call__(self, *args: Any) -> Any:
+        """Applies the operator to Tensors (recorded), graph values (appended) or arrays (computed)."""
+        for a in args:
+            apply = getattr(a, "apply_operator", None)
+            if apply is not None:
+                return apply(self, args)
+        return self.compute(*args) if args else context.apply(self)
+
+    def compute(self, *arrays: Any) -> Any:
+        """The result on numpy arrays, by the meaning."""
+        out = run_numpy(self, *arrays)
+        return out if len(out) > 1 else out[0]
+
+    def attributes(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{k}={v!r}" for k, v in self.attributes().items())
+        return f"{self.name}({inside})" if inside else self.name
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_revive, (self.name, self.attributes()))
+
+
+def _revive(name: str, attributes: dict[str, Any]) -> Operator:
+    return registry[name](**attributes)
+
+
+T = TypeVar("T", bound=type[Operator])
+
+
+def snake(name: str) -> str:
+    out = []
+    for i, c in enumerate(name):
+        if c.isupper() and i and (not name[i - 1].isupper() or (i + 1 < len(name) and name[i + 1].islower())):
+            if name[i - 1] != "_":
+                out.append("_")
+        out.append(c.lower())
+    return "".join(out)
+
+
+def operator(cls: T) -> T:
+    """Makes a class an operator: a frozen dataclass, interned, registered, its rules checked."""
+    cls._interned = {}
+    if "name" not in cls.__dict__:
+        cls.name = snake(cls.__name__)
+    cls = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)  # type: ignore[assignment]
+    if not isinstance(cls.__dict__.get("__repr__"), Callable):  # type: ignore[arg-type]
+        cls.__repr__ = Operator.__repr__  # type: ignore[method-assign]
+    cls.__hash__ = Operator.__hash__  # type: ignore[method-assign]
+    if bool(cls.numpy) == bool(cls.compose):
+        raise TypeError(f"{cls.__name__}: give one of numpy and compose")
+    if not cls.infer and not cls.compose:
+        raise TypeError(f"{cls.__name__}: infer is missing")
+    if cls.name in registry:
+        raise TypeError(f"{cls.__name__}: the name {cls.name} is taken")
+    if cls.vjp:
+        cls.vjp_uses = _parameters_used(cls.vjp)
+    registry[cls.name] = cls
+    return cls
+
+
+def _parameters_used(rule: Callable[..., Any]) -> frozenset[str]:
+    """Whose data a rule reads: `g`, `out`, arguments by position as `0`, `1`, ...; shapes alone do not count."""
+    code = rule.__code__
+    params = list(code.co_varnames[: code.co_argcount])
+    if params and params[0] == "self":
+        params = params[1:]
+    shape_only = {"shape", "dtype", "ndim", "type", "size"}
+    read: set[str] = set()
+    steps = list(dis.get_instructions(code))
+    for step, after in zip(steps, [*steps[1:], steps[-1]]):
+        if step.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")):
+            if not (after.opname == "LOAD_ATTR" and after.argval in shape_only):
+                read.update(step.argval if isinstance(step.argval, tuple) else (step.argval,))
+    names = ["g", "out"] + [str(i) for i in range(len(params) - 2)]
+    used = {role for role, p in zip(names, params) if p in read}
+    if code.co_flags & 0x04:  # *args
+        star = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        if star in read:
+            used.add("*")
+    return frozenset(used)
+
+
+# ---- numpy meaning of compositions ------------------------------------------------------------
+class Array:
+    """A numpy array that operators compute on at once; only used to give compositions their numpy meaning."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value.value if isinstance(value, Array) else value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return np.shape(self.value)
+
+    @property
+    def ndim(self) -> int:
+        return np.ndim(self.value)
+
+    @property
+    def dtype(self) -> Any:
+        from ..types import dtype_of
+
+        return dtype_of(np.asarray(self.value).dtype)
+
+    def apply_operator(self, op: Operator, args: tuple[Any, ...]) -> Any:
+        ready = op.prepare(*args)
+        if op.compose:
+            return op.compose(*ready)
+        with np.errstate(all="ignore"):
+            out = op.numpy(
+                *(a.value if isinstance(a, Array) else a.array() if hasattr(a, "array") else a for a in ready)
+            )
+        return tuple(map(Array, out)) if isinstance(out, tuple) else Array(out)
+
+
+def run_numpy(op: Operator, *arrays: Any) -> tuple[np.ndarray, ...]:
+    """Results of the meaning, as a tuple of arrays."""
+    if op.numpy:
+        with np.errstate(all="ignore"):
+            out = op.numpy(*arrays)
+        return out if isinstance(out, tuple) else (out,)
+    with applying(lambda o: Array(o.numpy())):
+        out = op.compose(*map(Array, arrays))
+    return tuple(o.value for o in (out if isinstance(out, tuple) else (out,)))
+
+
+# ---- compositions in graphs -------------------------------------------------------------------
+def apply_to_values(op: Operator, args: tuple[Any, ...]) -> Any:
+    """Appends `op` to the graph that the values belong to."""
+    from .number import Constant, Number
+
+    args = op.prepare(*args)
+    graph: Graph = next(a.graph for a in args if isinstance(a, Value))
+    out = graph.add(op, (graph.add(Constant(a.value, a.dtype), ())[0] if isinstance(a, Number) else a for a in args))
+    return out if len(out) > 1 else out[0]
+
+
+Value.apply_operator = staticmethod(lambda op, args: apply_to_values(op, args))  # type: ignore[attr-defined]
+
+
+def expand(op: Operator, *values: Value) -> tuple[Value, ...]:
+    """The composition written into the graph of its arguments."""
+    graph = values[0].graph
+    with applying(lambda o: graph.add(o, ())[0]):
+        out = op.compose(*values)
+    return out if isinstance(out, tuple) else (out,)
+
+
+def all_samples(op: type[Operator], seed: int = 0) -> Iterator[tuple[Operator, tuple[np.ndarray, ...]]]:
+    yield from op.samples(np.random.default_rng(seed))
+
+
+def hints(cls: type[Operator]) -> dict[str, Any]:
+    return get_type_hints(cls)

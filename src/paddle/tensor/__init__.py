@@ -1,0 +1,7 @@
+"""Tensors and functions of tensors."""
+
+from ..utils.public import METHODS
+from .tensor import Tensor
+
+for _name, _function in METHODS.items():
+    setattr(Tensor, _name, _function)
