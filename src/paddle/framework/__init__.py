@@ -1,0 +1,1 @@
+"""Seeds, saving and loading, and other things that concern the whole framework."""
