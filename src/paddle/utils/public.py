@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, Callable, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from ..engine import errors
 
@@ -53,3 +54,66 @@ def public(
         return made
 
     return declare
+
+
+def inplace(
+    f: Callable[..., Any], *, name: str = "", reshapes: bool = False, retypes: bool = False
+) -> Callable[..., Any]:
+    """The in-place form of a public function: its first argument takes the result's value and is returned.
+
+    Args:
+        f: computes the new value.
+        name: of the new function; `f.__name__ + "_"` by default.
+        reshapes: the shape may change. retypes: the element type may change; else the result is cast back.
+
+    Returns:
+        The function, registered as a Tensor method too. It raises ValueError for a leaf that needs gradients while
+        they are recorded, and where the result does not fit the tensor.
+    """
+    from ..engine.eager import trace as tracing
+    from ..engine.ops.elementwise import cast
+
+    name = name or f.__name__ + "_"
+
+    @functools.wraps(f)
+    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(x, tracing.Tensor):
+            check_inplace(name, x)
+        new = f(x, *args, **kwargs)
+        if new.type is not x.type:
+            if not reshapes and new.type.shape != x.type.shape:
+                raise errors.invalid_argument(
+                    f"{name}: the result does not fit the tensor that it is to replace.",
+                    expected=f"a result of shape {list(x.type.shape)}",
+                    received=f"{new.type}",
+                )
+            if not retypes:
+                new = cast(new, x.type.dtype)
+        return replace(x, new)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"In-place form of `{f.__name__}`: the tensor takes the result's value and is returned."
+    METHODS[name] = call
+    return call
+
+
+def check_inplace(name: str, x: Any) -> None:
+    """Refuses to overwrite a leaf that needs gradients while gradients are recorded."""
+    from ..engine.eager import trace as tracing
+
+    if not x.sg and tracing.local.trace.grad and x.is_leaf:
+        raise errors.invalid_argument(
+            f"{name}: a leaf that needs gradients cannot be changed in place.",
+            expected="stop_gradient True, a Tensor that is not a leaf, or a `paddle.no_grad()` block",
+            received=f"a leaf {x.type} with stop_gradient False",
+        )
+
+
+def replace(x: Any, new: Any) -> Any:
+    """x takes the value of `new`, and counts as changed. Returns x."""
+    from ..engine.eager import trace as tracing
+
+    if new is not x:
+        tracing.rebind(x, new)
+        x.__dict__["_inplace_version"] = x.__dict__.get("_inplace_version", 0) + 1
+    return x

@@ -1,0 +1,518 @@
+"""Operators that read and write elements at computed positions: gather, scatter, and their kind.
+
+Index tensors are int32 or int64. Each operator checks them; an index out of range is an IndexError.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..errors import invalid_argument, invalid_type
+from ..types import TensorType, broadcast_shapes
+from .registry import Operator, operator
+from .shape import reshape
+
+OUT_OF_RANGE = "an index is out of range: {value}"
+
+
+# ---- shared by the rules ----------------------------------------------------------------------
+def index_shape(name: str, *index: TensorType) -> tuple[int, ...]:
+    """The shape that the index tensors broadcast to."""
+    for i in index:
+        if not i.dtype.is_integer:
+            raise invalid_type(f"{name}: an index is not of an integer type.", expected="int32 or int64",
+                               received=f"{i}")  # fmt: skip
+    try:
+        return broadcast_shapes(*(i.shape for i in index))
+    except ValueError:
+        raise invalid_argument(
+            f"{name}: the index tensors do not broadcast.",
+            expected="equal sizes, or 1, axis by axis from the right",
+            received=", ".join(map(repr, index)),
+        ) from None
+
+
+def checked(index: Any, n: int, wrap: bool = True) -> np.ndarray:
+    """int64 positions in [0, n); negative ones count from the end if `wrap`. IndexError if out of range."""
+    i = np.asarray(index)
+    i = i if i.dtype == np.int64 else i.astype(np.int64)
+    if i.size:
+        low = i.min()
+        if low < (-n if wrap else 0) or i.max() >= n:
+            bad = i[(i < (-n if wrap else 0)) | (i >= n)].flat[0]
+            raise IndexError(OUT_OF_RANGE.format(value=bad) + f", for an axis of size {n}")
+        if low < 0:
+            i = np.where(i < 0, i + n, i)
+    return i
+
+
+def position(k: Any, i: Any, n: Any, wrap: bool = True) -> Any:
+    """The same as an expression: the element `i` of an index tensor as a position on an axis of size n."""
+    i = k.index(i)
+    at = k.where(i < 0, i + n, i) if wrap else i
+    return k.check((at >= 0) & (at < n), at, i, OUT_OF_RANGE)
+
+
+def flat_positions(index: tuple[np.ndarray, ...], sizes: tuple[int, ...], wrap: bool) -> np.ndarray:
+    """Row-major positions in a block of `sizes`, in the broadcast shape of the indices."""
+    flat: Any = None
+    for i, n in zip(index, sizes):
+        i = checked(i, n, wrap)
+        flat = i if flat is None else flat * n + i
+    return flat
+
+
+def add_rows(total: int, flat: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Zeros [total, width] with rows[j] added to row flat[j]: a sort and sums of runs, much faster than `add.at`."""
+    width = rows.shape[1]
+    dtype = rows.dtype
+    out = np.zeros((total, width), dtype)
+    if not rows.size:
+        return out
+    if dtype.kind == "f" and dtype.itemsize >= 4 and width <= 4:
+        for j in range(width):
+            out[:, j] = np.bincount(flat, weights=rows[:, j], minlength=total)
+        return out
+    if dtype.kind not in "fciub" or dtype.itemsize < 4 and dtype.kind == "f":
+        rows = rows.astype(np.float32)
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    if len(first) == len(flat):
+        out[flat] = rows
+    else:
+        out[ordered[first]] = np.add.reduceat(rows[order], first, axis=0)
+    return out
+
+
+# ---- whole positions --------------------------------------------------------------------------
+@operator
+class Gather(Operator):
+    """x indexed by n integer tensors on its n axes from `axis` on; the shape of the indices takes their place.
+
+    One index tensor on axis 0 is a row look-up. wrap: negative indices count from the end.
+    """
+
+    axis: int = 0
+    wrap: bool = True
+
+    def infer(self, x: TensorType, *index: TensorType) -> TensorType:
+        shape = index_shape("gather", *index)
+        if self.axis + len(index) > x.ndim:
+            raise invalid_argument(
+                "gather: there are more indices than axes.",
+                expected=f"at most {x.ndim - self.axis} index tensors from axis {self.axis} on",
+                received=f"x: {x}, {len(index)} index tensors",
+            )
+        return x.with_shape(x.shape[: self.axis] + shape + x.shape[self.axis + len(index) :])
+
+    def numpy(self, x, *index):
+        a = self.axis
+        sizes = x.shape[a : a + len(index)]
+        if len(index) == 1:
+            return np.take(x, checked(index[0], sizes[0], self.wrap), axis=a)
+        return x[(slice(None),) * a + tuple(checked(i, n, self.wrap) for i, n in zip(index, sizes))]
+
+    def vjp(self, g, out, x, *index):
+        sizes = tuple(x.shape)[self.axis : self.axis + len(index)]
+        return (ScatterAdd(self.axis, sizes, self.wrap)(g, *index), *(None for _ in index))
+
+    def loops(self, k, x, *index):
+        a = self.axis
+        n = max(len(i.shape) for i in index)
+        inner = k.at[a : a + n]
+        at = [
+            position(k, k.broadcast(i, inner), size, self.wrap) for i, size in zip(index, x.shape[a : a + len(index)])
+        ]
+        return k.load(x, [*k.at[:a], *at, *k.at[a + n :]])
+
+    def xla(self, jnp, x, *index):
+        return x[(slice(None),) * self.axis + index]
+
+    @classmethod
+    def samples(cls, rng):
+        x = rng.normal(size=(5, 4, 3)).astype("float32")
+        yield cls(0), (x, np.array([4, 0, -1, 4]))
+        yield cls(1), (x, np.array([[3, 0], [1, 1]], "int32"))
+        yield cls(0), (x, np.array([[1], [2]]), np.array([0, 3, 3]))
+        yield cls(1), (x, np.array([0, 3, 3]), np.array(2))
+        yield cls(0, False), (np.arange(6), np.array(5))
+        yield cls(0), (x, np.zeros((0, 2), "int64"))
+        yield cls(0), (np.zeros((0, 3)), np.zeros(0, "int64"))
+
+
+IndexSelect = Gather  # IndexSelect(axis)(x, index): rows of x along one axis
+
+
+@operator
+class ScatterAdd(Operator):
+    """Zeros with g added at integer positions: the gradient of Gather.
+
+    The result has axes of `sizes` from `axis` on, where g has those of the index tensors. An index that comes up
+    twice adds twice.
+    """
+
+    axis: int
+    sizes: tuple
+    wrap: bool = True
+
+    def infer(self, g: TensorType, *index: TensorType) -> TensorType:
+        shape = index_shape("scatter_add", *index)
+        a, n = self.axis, len(shape)
+        if g.shape[a : a + n] != shape or len(index) != len(self.sizes):
+            raise invalid_argument(
+                "scatter_add: the updates do not fit the indices.",
+                expected=f"axes {list(shape)} from axis {a} on",
+                received=f"updates: {g}, indices: {', '.join(map(repr, index))}",
+            )
+        return g.with_shape(g.shape[:a] + self.sizes + g.shape[a + n :])
+
+    def numpy(self, g, *index):
+        a, n = self.axis, np.broadcast(*index).ndim
+        outer, inner = g.shape[:a], g.shape[a + n :]
+        flat = np.broadcast_to(flat_positions(index, self.sizes, self.wrap), g.shape[a : a + n]).reshape(-1)
+        block = math.prod(self.sizes)
+        if outer:
+            flat = (np.arange(math.prod(outer))[:, None] * block + flat).reshape(-1)
+        width = math.prod(inner)
+        rows = add_rows(math.prod(outer) * block, flat, g.reshape(flat.size, width))
+        return rows.reshape(outer + self.sizes + inner)
+
+    def vjp(self, g, out, u, *index):
+        return (Gather(self.axis, self.wrap)(g, *index), *(None for _ in index))
+
+    def xla(self, jnp, g, *index):
+        a, n = self.axis, max(i.ndim for i in index)
+        zeros = jnp.zeros(g.shape[:a] + self.sizes + g.shape[a + n :], g.dtype)
+        return zeros.at[(slice(None),) * a + index].add(g)
+
+    @classmethod
+    def samples(cls, rng):
+        f = lambda *s: rng.normal(size=s).astype("float32")  # noqa: E731
+        yield cls(0, (5,)), (f(4, 4, 3), np.array([4, 0, -1, 4]))
+        yield cls(1, (4,)), (f(5, 2, 2, 3), np.array([[3, 0], [1, 1]], "int32"))
+        yield cls(0, (5, 4)), (f(2, 3, 9), np.array([[1], [2]]), np.array([0, 3, 3]))
+        yield cls(0, (3,)), (f(7), np.array([1, 1, 2, 1, 0, 2, 1]))
+        yield cls(0, (3,)), (rng.integers(-9, 9, (4, 2)), np.array([1, 1, 2, 1]))
+        yield cls(0, (3,)), (f(0, 2), np.zeros(0, "int64"))
+        yield cls(0, (2,)), (f(3, 6).astype("float16"), np.array([1, 1, 0]))
+
+
+def ScatterAddRows(size: int, wrap: bool = True) -> ScatterAdd:
+    """Zeros [size, ...] with rows added: ScatterAddRows(size)(rows, index); the gradient of an embedding."""
+    return ScatterAdd(0, (int(size),), wrap)
+
+
+@operator
+class ScatterSet(Operator):
+    """x with the elements at integer positions replaced by those of v; of equal positions the last one counts.
+
+    Positions as in Gather; v has the shape that Gather would give.
+    """
+
+    axis: int = 0
+    wrap: bool = True
+
+    def infer(self, x: TensorType, v: TensorType, *index: TensorType) -> TensorType:
+        shape = index_shape("scatter", *index)
+        a = self.axis
+        want = x.shape[:a] + shape + x.shape[a + len(index) :]
+        if v.shape != want or v.dtype is not x.dtype:
+            raise invalid_argument(
+                "scatter: the updates do not fit.",
+                expected=f"updates: {x.with_shape(want)}",
+                received=f"updates: {v}, x: {x}, indices: {', '.join(map(repr, index))}",
+            )
+        return x
+
+    def numpy(self, x, v, *index):
+        out = np.array(x)
+        sizes = x.shape[self.axis :]
+        out[(slice(None),) * self.axis + tuple(checked(i, n, self.wrap) for i, n in zip(index, sizes))] = v
+        return out
+
+    def vjp(self, g, out, x, v, *index):
+        from .creation import Full
+
+        zeros = Full(tuple(v.shape), 0, g.dtype)()
+        return (
+            ScatterSet(self.axis, self.wrap)(g, zeros, *index),
+            Gather(self.axis, self.wrap)(g, *index),
+            *(None for _ in index),
+        )
+
+    def xla(self, jnp, x, v, *index):
+        return x.at[(slice(None),) * self.axis + index].set(v)
+
+    @classmethod
+    def samples(cls, rng):
+        x = rng.normal(size=(5, 4, 3)).astype("float32")
+        f = lambda *s: rng.normal(size=s).astype("float32")  # noqa: E731
+        yield cls(0), (x, f(2, 4, 3), np.array([4, -2]))
+        yield cls(1), (x, f(5, 2, 1, 3), np.array([[3], [1]], "int32"))
+        yield cls(0), (x, f(2, 2, 3), np.array([[1], [2]]), np.array([0, 3]))
+        yield cls(0), (np.arange(6), np.array(7), np.array(5))
+        yield cls(0), (x, np.zeros((0, 4, 3), "float32"), np.zeros(0, "int64"))
+
+
+@operator
+class SliceSet(Operator):
+    """x with the elements that Slice(starts, stops, steps) reads replaced by those of v."""
+
+    starts: tuple
+    stops: tuple
+    steps: tuple
+
+    def slice(self):
+        from .shape import Slice
+
+        return Slice(self.starts, self.stops, self.steps)
+
+    def infer(self, x: TensorType, v: TensorType) -> TensorType:
+        want = self.slice().infer(x)
+        if v is not want:
+            raise invalid_argument("set_value: the value does not fit.", expected=f"{want}", received=f"{v}")
+        return x
+
+    def numpy(self, x, v):
+        out = np.array(x)
+        out[tuple(self.slice().as_slices())] = v
+        return out
+
+    def vjp(self, g, out, x, v):
+        from .creation import Full
+
+        zeros = Full(tuple(v.shape), 0, g.dtype)()
+        return SliceSet(self.starts, self.stops, self.steps)(g, zeros), self.slice()(g)
+
+    def loops(self, k, x, v):
+        inside, at = None, []
+        for i, m, a, s in zip(k.at, self.slice().sizes(), self.starts, self.steps):
+            tests = []
+            if s < 0:
+                a, s, back = a + (m - 1) * s, -s, True
+            else:
+                back = False
+            j = i - a
+            if a > 0:
+                tests.append(j >= 0)
+            tests.append(j < (m - 1) * s + 1)
+            if s > 1:
+                tests.append((j % s).eq(0))
+                j = j // s
+            for test in tests:
+                inside = test if inside is None else inside & test
+            at.append(j * -1 + (m - 1) if back else j)
+        value = k.load(v, at, inside)
+        return value if inside is None else k.where(inside, value, k.load(x, k.at))
+
+    def xla(self, jnp, x, v):
+        return x.at[tuple(self.slice().as_slices())].set(v)
+
+    @classmethod
+    def samples(cls, rng):
+        x = rng.normal(size=(4, 7)).astype("float32")
+        f = lambda *s: rng.normal(size=s).astype("float32")  # noqa: E731
+        yield cls((1, 0), (3, 7), (1, 1)), (x, f(2, 7))
+        yield cls((3, 6), (-1, -1), (-1, -2)), (x, f(4, 4))
+        yield cls((0, 1), (4, 7), (3, 2)), (x, f(2, 3))
+        yield cls((2, 5), (2, 6), (1, 1)), (x, f(0, 1))
+        yield cls((), (), ()), (np.float64(1).reshape(()), np.float64(2).reshape(()))
+
+
+# ---- one position per element -----------------------------------------------------------------
+@operator
+class TakeAlong(Operator):
+    """out[.., j, ..] = x[.., index[.., j, ..], ..]: one index per element; the other axes run together."""
+
+    axis: int
+    wrap: bool = True
+
+    def infer(self, x: TensorType, index: TensorType) -> TensorType:
+        index_shape("take_along_axis", index)
+        ok = x.ndim == index.ndim and all(
+            i == self.axis or m <= n for i, (n, m) in enumerate(zip(x.shape, index.shape))
+        )
+        if not ok:
+            raise invalid_argument(
+                "take_along_axis: the index does not fit.",
+                expected=f"as many axes as x, none but axis {self.axis} longer than that of x",
+                received=f"x: {x}, indices: {index}",
+            )
+        return x.with_shape(index.shape)
+
+    def numpy(self, x, index):
+        return x[along(checked(index, x.shape[self.axis], self.wrap), self.axis)]
+
+    def vjp(self, g, out, x, index):
+        return AddAlong(self.axis, tuple(x.shape), self.wrap)(g, index), None
+
+    def loops(self, k, x, index):
+        at = list(k.at)
+        at[self.axis] = position(k, k.load(index, k.at), x.shape[self.axis], self.wrap)
+        return k.load(x, at)
+
+    def xla(self, jnp, x, index):
+        cut = x[tuple(slice(None) if i == self.axis else slice(m) for i, m in enumerate(index.shape))]
+        return jnp.take_along_axis(cut, index, self.axis)
+
+    @classmethod
+    def samples(cls, rng):
+        x = rng.normal(size=(5, 4)).astype("float32")
+        yield cls(0), (x, rng.integers(-5, 5, (3, 4)))
+        yield cls(1), (x, rng.integers(0, 4, (5, 6)).astype("int32"))
+        yield cls(1), (x, rng.integers(0, 4, (2, 2)))
+        yield cls(0), (rng.normal(size=7), np.zeros(0, "int64"))
+
+
+def along(index: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:
+    """Index arrays that pair each element of `index` with its own place on the other axes."""
+    grid = np.ogrid[tuple(slice(n) for n in index.shape)]
+    return tuple(index if i == axis else g for i, g in enumerate(grid))
+
+
+def flat_along(index: np.ndarray, axis: int, shape: tuple[int, ...]) -> np.ndarray:
+    flat: Any = 0
+    for i, n in zip(along(index, axis), shape):
+        flat = flat * n + i
+    return np.broadcast_to(flat, index.shape).reshape(-1)
+
+
+@operator
+class AddAlong(Operator):
+    """Zeros of `shape` with each element of g added at its position along an axis: the gradient of TakeAlong."""
+
+    axis: int
+    shape: tuple
+    wrap: bool = True
+
+    def infer(self, g: TensorType, index: TensorType) -> TensorType:
+        return g.with_shape(self.shape)
+
+    def numpy(self, g, index):
+        flat = flat_along(checked(index, self.shape[self.axis], self.wrap), self.axis, self.shape)
+        return add_rows(math.prod(self.shape), flat, g.reshape(-1, 1)).reshape(self.shape)
+
+    def vjp(self, g, out, u, index):
+        return TakeAlong(self.axis, self.wrap)(g, index), None
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(0, (5, 4)), (rng.normal(size=(3, 4)).astype("float32"), rng.integers(-5, 5, (3, 4)))
+        yield cls(1, (5, 4)), (rng.normal(size=(2, 9)), rng.integers(0, 4, (2, 9)).astype("int32"))
+        yield cls(0, (3,)), (np.zeros(0), np.zeros(0, "int64"))
+
+
+_REDUCERS = {"add": np.add, "mul": np.multiply, "amin": np.minimum, "amax": np.maximum}
+
+
+@operator
+class PutAlong(Operator):
+    """x with each element of v put at its position along an axis.
+
+    reduce: "assign" (of equal positions the last one counts), or what combines the elements that meet: "add", "mul",
+    "amin", "amax", "mean". include_self: the element of x takes part in it.
+    """
+
+    axis: int
+    reduce: str = "assign"
+    include_self: bool = True
+
+    def infer(self, x: TensorType, v: TensorType, index: TensorType) -> TensorType:
+        index_shape("put_along_axis", index)
+        ok = x.ndim == index.ndim and all(
+            i == self.axis or m <= n for i, (n, m) in enumerate(zip(x.shape, index.shape))
+        )
+        if not ok or v.shape != index.shape or v.dtype is not x.dtype:
+            raise invalid_argument(
+                "put_along_axis: the index or the values do not fit.",
+                expected=f"an index with as many axes as x, none but axis {self.axis} longer than that of x, and as "
+                "many values of x's dtype",
+                received=f"x: {x}, indices: {index}, values: {v}",
+            )
+        return x
+
+    def numpy(self, x, v, index):
+        flat = flat_along(checked(index, x.shape[self.axis]), self.axis, x.shape)
+        out = np.array(x).reshape(-1)
+        values = v.reshape(-1)
+        if self.reduce == "assign":
+            out[flat] = values
+            return out.reshape(x.shape)
+        if not self.include_self:
+            out[flat] = start_of(self.reduce, x.dtype)
+        if self.reduce == "mean":
+            np.add.at(out, flat, values)
+            count = np.bincount(flat, minlength=out.size) + (1 if self.include_self else 0)
+            count = np.maximum(count, 1)
+            out = (out // count if x.dtype.kind in "iu" else out / count.astype(x.dtype)).astype(x.dtype)
+        else:
+            _REDUCERS[self.reduce].at(out, flat, values)
+        return out.reshape(x.shape)
+
+    def vjp(self, g, out, x, v, index):
+        from .creation import Full
+        from .elementwise import cast, equal
+
+        take = TakeAlong(self.axis)
+        zeros = Full(tuple(v.shape), 0, g.dtype)()
+        if self.reduce == "assign":
+            return PutAlong(self.axis)(g, zeros, index), take(g, index), None
+        kept = g if self.include_self else PutAlong(self.axis)(g, zeros, index)
+        if self.reduce == "add":
+            return kept, take(g, index), None
+        if self.reduce == "mean":
+            ones = Full(tuple(v.shape), 1, g.dtype)()
+            base = Full(tuple(x.shape), 1 if self.include_self else 0, g.dtype)()
+            count = PutAlong(self.axis, "add", True)(base, ones, index)
+            if not self.include_self:
+                count = PutAlong(self.axis, "amax", True)(count, ones, index)
+                return kept, take(g, index) / take(count, index), None
+            return kept / count, take(g / count, index), None
+        if self.reduce == "mul":
+            return kept * out / x if self.include_self else kept, take(g * out, index) / v, None
+        hit_x = cast(equal(x, out), g.dtype)
+        hit_v = cast(equal(v, take(out, index)), g.dtype)
+        base = hit_x if self.include_self else PutAlong(self.axis)(hit_x, zeros, index)
+        count = PutAlong(self.axis, "add")(base, hit_v, index)
+        return (g * base / count, take(g / count, index) * hit_v, None)
+
+    @classmethod
+    def samples(cls, rng):
+        x = rng.normal(size=(5, 4)).astype("float32") + 3
+        for reduce in ("assign", "add", "mul", "amin", "amax", "mean"):
+            v = rng.normal(size=(3, 4)).astype("float32") + 3
+            index = np.stack([rng.permutation(5)[:3] for _ in range(4)], 1)
+            yield cls(0, reduce), (x, v, index)
+            if reduce != "assign":
+                yield cls(0, reduce), (x, v, np.array([[0, 1, 2, 0]] * 3))
+        yield cls(1, "add", False), (x, rng.normal(size=(5, 2)).astype("float32"), rng.integers(0, 4, (5, 2)))
+        yield (
+            cls(1, "amax", False),
+            (rng.integers(0, 9, (2, 3)), rng.integers(0, 9, (2, 2)), np.array([[0, 0], [1, 2]])),
+        )
+
+
+def start_of(reduce: str, dtype: np.dtype) -> Any:
+    """What a reduction starts from when nothing has come yet."""
+    if reduce in ("add", "mean"):
+        return 0
+    if reduce == "mul":
+        return 1
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return info.max if reduce == "amin" else info.min
+    return np.inf if reduce == "amin" else -np.inf
+
+
+# ---- functions for other rules ----------------------------------------------------------------
+def gather_nd(x, index):
+    """x at the positions that the last axis of `index` spells: one integer per leading axis of x."""
+    from .shape import slice_axis
+
+    n, last = index.shape[-1], len(index.shape) - 1
+    parts = [reshape(slice_axis(index, last, j, j + 1), tuple(index.shape)[:-1]) for j in range(n)]
+    return Gather(0)(x, *parts)
