@@ -92,3 +92,4 @@ define("FLAGS_cpu_threads", 0, "threads of the CPU back end, 0 for one per core"
 define("FLAGS_cpu_features", "", "code generation target: empty for this CPU, or avx512, avx2, sse2, generic")
 define("FLAGS_cache_dir", "", "folder of the object cache; empty for the user's cache folder")
 define("FLAGS_cache_bytes", 1 << 30, "size bound of the object cache in bytes; 0 switches it off")
+define("FLAGS_cpu_verify", False, "check LLVM text before it is compiled, for tests and debugging")
