@@ -8,6 +8,7 @@ backward at that place is one step of the trie.
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from typing import Any, Callable, Iterable, Sequence
 
@@ -16,7 +17,7 @@ from ..ops.creation import Full
 from ..ops.elementwise import add
 from ..ops.number import Number
 from ..types import TensorType
-from .trace import Tensor, Trace, TrieNode, current, make_tensor, rebind, shadow
+from .trace import Tensor, Trace, TrieNode, current, local, make_tensor, rebind, shadow, trace_of
 
 _sequence = itertools.count()
 
@@ -102,6 +103,8 @@ class GradNode:
         return found
 
     def restore(self, saved: Any, edge: Any, history: bool) -> Any:
+        if isinstance(saved, Packed):
+            saved = unpack(saved)
         if not isinstance(saved, Tensor):
             return saved
         t = shadow(saved)
@@ -149,12 +152,16 @@ def edge_of(t: Tensor) -> Any:
         return None
     if t.gnode is not None:
         return t.gnode
-    trace = current()
-    if t.epoch == trace.epoch:
-        index, last = index_of(trace)
-        if index[t.slot].op is not None:
-            t.gnode = build(trace, [t.slot], index, last)[t.slot]
-            return t.gnode
+    trace = current() if t.epoch == local.trace.epoch else trace_of(t)
+    if trace is not None:
+        with trace.lock:
+            if t.epoch == trace.epoch:
+                index, last = index_of(trace)
+                if index[t.slot].op is not None:
+                    edge = build(trace, [t.slot], index, last)[t.slot]
+                    if isinstance(edge, tuple):
+                        t.gnode = edge
+                        return edge
     return leaf_state(t)
 
 
@@ -171,10 +178,14 @@ def build(trace: Trace, slots: Iterable[int], index: dict[int, TrieNode], last: 
             continue
         node = index[slot]
         t = trace.values.get(slot)
-        if node.sgs[slot - node.slot] or slot in last.freed:
-            edges[slot] = (FREED, 0) if slot in last.freed and not node.sgs[slot - node.slot] else None
-        elif t is not None and t.gnode is not None:
+        stops = node.sgs[slot - node.slot]
+        if t is not None and t.gnode is not None:
             edges[slot] = t.gnode
+        elif slot in last.freed and not stops:
+            edges[slot] = (FREED, 0)
+        elif stops:
+            # a value given without gradients to a Tensor that needs them: that Tensor is a leaf
+            edges[slot] = None if t is None or t.sg else leaf_state(t)
         elif node.op is None:
             assert t is not None
             edges[slot] = None if t.sg else leaf_state(t)
@@ -195,6 +206,8 @@ def build(trace: Trace, slots: Iterable[int], index: dict[int, TrieNode], last: 
             made = GradNode(node.op, args, outs, tuple(edges.get(r) if type(r) is int else None for r in node.refs),
                             node.types, node.line)  # fmt: skip
             known[node.slot] = made
+            if packing.hooks:
+                packing.nodes.append(made)
         edges[slot] = (made, slot - node.slot)
     return edges
 
@@ -209,6 +222,51 @@ def saved(trace: Trace, index: dict[int, TrieNode], slot: int, needed: bool) -> 
     if s.data is None:
         trace.shadows.append(s)
     return s
+
+
+# ---- packing of saved values ------------------------------------------------------------------
+class Packed:
+    """A saved value that a user's pack function replaced."""
+
+    __slots__ = ("value", "unpack", "type")
+
+    def __init__(self, value: Any, unpack: Callable[[Any], Any], type: TensorType):
+        self.value, self.unpack, self.type = value, unpack, type
+
+
+class _Packing(threading.local):
+    """Attributes: hooks, the (pack, unpack) pairs in force; nodes, those made since."""
+
+    def __init__(self) -> None:
+        self.hooks: list[tuple[Callable[[Any], Any], Callable[[Any], Any]]] = []
+        self.nodes: list[GradNode] = []
+
+
+packing = _Packing()
+
+
+def pack(t: Any) -> Any:
+    """What is kept of a Tensor that is saved for backward, under the pack functions in force."""
+    if packing.hooks and isinstance(t, Tensor):
+        to, back = packing.hooks[-1]
+        return Packed(to(t), back, t.type)
+    return t
+
+
+def unpack(saved: Any) -> Any:
+    return saved.unpack(saved.value) if isinstance(saved, Packed) else saved
+
+
+def pack_pending() -> None:
+    """Packs what operations recorded so far have saved. Called where the values may be computed."""
+    trace = current()
+    index, last = index_of(trace)
+    wanted = [s for s in trace.values if s in index and index[s].op is not None]
+    build(trace, wanted, index, last)
+    nodes, packing.nodes = packing.nodes, []
+    for node in nodes:
+        if not node.freed:
+            node.args, node.outs = tuple(map(pack, node.args)), tuple(map(pack, node.outs))
 
 
 # ---- backward ---------------------------------------------------------------------------------
@@ -311,6 +369,8 @@ def walk(
         (target, gradient) pairs; the nodes visited; whether no Python function of the user took part.
     """
     barred = set(barred)
+    if packing.hooks:
+        pack_pending()
     nodes = _reachable([e for e in edges if isinstance(e, tuple)], barred)
     if targets is not None:
         nodes = _leading_to(nodes, targets)
@@ -329,7 +389,7 @@ def walk(
             return
         node, i = edge
         if node not in nodes:
-            if node.freed:
+            if node is FREED:
                 raise _freed_error(node)
             return
         slots = pending.setdefault(node, [None] * len(node.types))
@@ -446,6 +506,17 @@ def grad(
     return result
 
 
+def describe(edges: Iterable[Any]) -> str:
+    """The operations behind `edges`, last first: a line each, with where its gradients go."""
+    nodes = sorted(_reachable([e for e in edges if isinstance(e, tuple)], set()), key=lambda n: -n.order)
+    name = lambda n: f"{n.op.name if n.op is not None else type(n).__name__}_{n.order}"
+    lines = []
+    for n in nodes:
+        to = [name(e[0]) if isinstance(e, tuple) else "leaf" if e is not None else "-" for e in n.edges]
+        lines.append(f"{name(n)}: {', '.join(map(str, n.types))} -> {', '.join(to)}")
+    return "\n".join(lines) + "\n"
+
+
 def keep_records(trace: Trace, slots: Iterable[int]) -> None:
     """At a flush: GradNodes for the surviving values that need gradients later."""
     index = None
@@ -459,7 +530,7 @@ def keep_records(trace: Trace, slots: Iterable[int]) -> None:
                 wanted.append(slot)
     if wanted:
         assert index is not None
-        for slot, edge in build(trace, wanted, index, last).items():
-            t = trace.values.get(slot)
-            if t is not None and slot in wanted:
-                t.gnode = edge
+        edges = build(trace, wanted, index, last)
+        for slot in wanted:
+            if isinstance(edges[slot], tuple):
+                trace.values[slot].gnode = edges[slot]

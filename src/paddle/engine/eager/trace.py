@@ -11,7 +11,7 @@ import itertools
 import sys
 import threading
 import weakref
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -157,6 +157,8 @@ class Trace:
         if t.data is None:
             materialize_elsewhere(t)
         kind = 0 if t.sg else 1 if t.gnode is None else 2
+        if kind == 2:
+            self.generic = True  # what lies behind it is not part of the key
         key = (t.type, kind)
         node = self.node.children.get(key)
         if node is None:
@@ -306,6 +308,93 @@ class Trace:
             node = node.parent
         return node is start
 
+    # -- steps over many operators --
+    def macro(self, key: Any, tensors: Sequence[Tensor], fn: Callable[[], Any]) -> tuple[Tensor, ...]:
+        """Tensors that `fn` makes of `tensors`; what it records is one step from its second visit on.
+
+        Args:
+            key: says, with the tensors, all that the result depends on.
+            tensors: every Tensor that fn reads.
+            fn: gives a tuple of Tensors; not called when this step was seen before.
+        """
+        if self.flush_next is not None:
+            self.flush()
+        epoch = self.epoch
+        slots = [t.slot if t.epoch == epoch else self.enter(t) for t in tensors]
+        k = (key, *slots)
+        start = self.node
+        node = start.children.get(k)
+        if node is not None:
+            self.node = node.end
+            out = self.take(node)
+            return out if type(out) is tuple else (out,)
+        out = fn()
+        self.shortcut(start, k, out)
+        return out
+
+    def update(
+        self, key: Any, reads: Sequence[Tensor], writes: Sequence[Tensor], fn: Callable[[], Sequence[Tensor]]
+    ) -> None:
+        """Rebinds `writes` to what `fn` makes of them and of `reads`: one step from its second visit on.
+
+        Values from outside this trace are entered by the step itself. `key` says all that the result depends on,
+        including the type of every Tensor. Gradients are not recorded.
+        """
+        if self.flush_next is not None:
+            self.flush()
+        epoch = self.epoch
+        places = [t.slot if t.epoch == epoch else -1 for t in reads]
+        places += [t.slot if t.epoch == epoch else -1 for t in writes]
+        k = (key, *places)
+        node = self.node.children.get(k)
+        if node is None:
+            self.first_update(k, reads, writes, fn)
+            return
+        values, cls = self.values, TENSOR[0]
+        entered, given = node.outs
+        for i, slot in entered:
+            t = reads[i]
+            if t.data is None:
+                materialize_elsewhere(t)
+            t.epoch, t.slot = epoch, slot
+            values[slot] = t
+        for x, old, slot in zip(writes, node.refs, given):
+            was = _new(cls)
+            was.type, was.epoch, was.slot, was.sg = x.type, epoch, old, x.sg
+            was.data, was.gnode, was.leaf = x.data, x.gnode, x.leaf
+            if x.data is None and x.epoch != epoch:
+                materialize_elsewhere(x)
+                was.data = x.data
+            values[old] = was
+            values[slot] = x
+            x.epoch, x.slot, x.data = epoch, slot, None
+        self.node = node.end
+
+    def first_update(self, k: Any, reads: Sequence[Tensor], writes: Sequence[Tensor], fn: Any) -> None:
+        start, epoch = self.node, self.epoch
+        outside = [(i, t) for i, t in enumerate(reads) if t.epoch != epoch]
+        entered = [(i, self.ref(t)) for i, t in outside]
+        olds = [self.ref(x) for x in writes]
+        grad = self.grad
+        self.set_grad(False)
+        news = fn()
+        self.set_grad(grad)
+        slots = [t.slot for t in news]
+        distinct = len(set(slots)) == len(slots) and not set(slots) & set(olds)
+        if self.epoch == epoch and self.flush_next is None and distinct and all(t.epoch == epoch for t in news):
+            node = TrieNode(start, grad)
+            node.end = self.node
+            node.refs = tuple(olds)
+            node.outs = (tuple(entered), tuple(slots))
+            start.children[k] = node
+        for x, new in zip(writes, news):
+            old = shadow(x)
+            if x.epoch == self.epoch and self.values.get(x.slot) is x:
+                self.values[x.slot] = old
+            if new.epoch == self.epoch and self.values.get(new.slot) is new:
+                self.values[new.slot] = x
+            x.epoch, x.slot, x.data = new.epoch, new.slot, new.data
+
     # -- modes --
     def set_grad(self, on: bool) -> None:
         if on != self.grad:
@@ -357,6 +446,11 @@ def current() -> Trace:
     return local.trace
 
 
+def trace_of(t: Tensor) -> Trace | None:
+    """The running trace, of any thread, that a Tensor belongs to."""
+    return _traces.get(t.epoch) if t.epoch else None
+
+
 def materialize_elsewhere(t: Tensor) -> None:
     """Makes sure that a Tensor which some trace still owes has data."""
     if t.data is not None:
@@ -368,6 +462,9 @@ def materialize_elsewhere(t: Tensor) -> None:
         other = _traces.get(t.epoch)
         if other is not None:
             from .materialize import read_foreign
+            from .tape import edge_of
+
+            edge_of(t)
 
             read_foreign(other, t)
     if t.data is None:
@@ -388,6 +485,14 @@ registry._Context.default = lambda op: apply_operator(op, ())  # type: ignore[me
 def rebind(x: Tensor, new: Tensor) -> Tensor:
     """x stands for the value of `new` from now on (in-place operations). Returns x."""
     trace = local.trace
+    if not x.sg and new.sg:
+        from .tape import edge_of
+
+        edge_of(x)  # x keeps its history, as the change is not recorded; uses of `new` record gradients from here on
+        if new.epoch == trace.epoch:
+            trace.mark(("leaf", new.slot, x.slot if x.epoch == trace.epoch else None))
+        if x.gnode is not None and x.epoch != trace.epoch:
+            trace.generic = True
     if x.epoch == trace.epoch and trace.values.get(x.slot) is x:
         trace.values[x.slot] = shadow(x)
     if new.epoch == trace.epoch and new.slot in trace.values and trace.values[new.slot] is new:
