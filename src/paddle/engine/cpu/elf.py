@@ -13,7 +13,8 @@ import mmap
 import os
 import struct
 import sys
-from typing import Any, Callable, Iterable, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from ..errors import unavailable
 

@@ -12,7 +12,8 @@ import os
 import platform
 import sys
 import threading
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from .. import flags
 from ..errors import precondition, unavailable
