@@ -1,0 +1,616 @@
+"""Pooling over windows of the last axes, and taking and putting elements by their position in a plane.
+
+Shape letters: B the leading axes, S sizes of the pooled axes, Z sizes of the result. A window starts at
+z * stride - low; what lies outside x is not there. Positions count elements of the S axes in row-major order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import types
+from ..types import TensorType
+from .elementwise import cast
+from .registry import Operator, operator
+
+
+class Windows(Operator):
+    """Base: windows of sizes `kernel` over the last axes.
+
+    Attributes:
+        kernel, strides: per pooled axis.
+        low: how far the first window starts before x.
+        sizes: number of windows.
+        exact: no window reaches outside x.
+    """
+
+    kernel: tuple
+    strides: tuple
+    low: tuple
+    sizes: tuple
+    exact: bool
+
+    @property
+    def rank(self) -> int:
+        return len(self.kernel)
+
+    def pooled(self, x: TensorType) -> TensorType:
+        return x.with_shape((*x.shape[: x.ndim - self.rank], *self.sizes))
+
+    def views(self, x: np.ndarray, fill: Any) -> Any:
+        """For each place in the kernel, in row-major order, the elements of all windows there."""
+        rank = self.rank
+        if not self.exact:
+            high = [
+                max((z - 1) * s - a + k - n, 0)
+                for z, s, a, k, n in zip(self.sizes, self.strides, self.low, self.kernel, x.shape[x.ndim - rank :])
+            ]
+            width = [(0, 0)] * (x.ndim - rank) + list(zip(self.low, high))
+            x = np.pad(x, width, constant_values=fill)
+        for kk in itertools.product(*map(range, self.kernel)):
+            yield x[(..., *(slice(j, j + (z - 1) * s + 1, s) for j, z, s in zip(kk, self.sizes, self.strides)))]
+
+    def window(self, k: Any, x: Any, z: Any, kk: Any) -> tuple[list[Any], Any]:
+        """Indices on the pooled axes of one element of a window, and whether it lies in x."""
+        at, inside = [], None
+        for i, j, s, a, n in zip(z, kk, self.strides, self.low, x.shape[len(x.shape) - self.rank :]):
+            i = i * s + j
+            if not self.exact:
+                i = i - a
+                inside = i >= 0 if inside is None else inside & (i >= 0)
+                inside = inside & (i < n)
+            at.append(i)
+        return at, inside
+
+    def owners(self, k: Any, count: Any, at: Any, tt: Any) -> tuple[list[Any], Any]:
+        """The tt-th window, counted back from the last, that may hold position `at`; and whether it exists."""
+        z, inside = [], None
+        for i, t, s, a, m in zip(at, tt, self.strides, self.low, count):
+            i = (i + a) // s - t
+            test = (i >= 0) & (i < m)
+            inside = test if inside is None else inside & test
+            z.append(i)
+        return z, inside
+
+    def overlap(self) -> list[int]:
+        """How many windows may hold one element, per axis."""
+        return [-(-k // s) for k, s in zip(self.kernel, self.strides)]
+
+    @classmethod
+    def geometries(cls) -> Any:
+        """Kernel, strides, low, sizes, exact and the pooled sizes of x."""
+        yield (2,), (2,), (0,), (3,), True, (7,)
+        yield (3, 2), (2, 1), (1, 0), (3, 4), False, (5, 5)
+        yield (2, 2), (2, 2), (0, 0), (3, 2), True, (6, 5)
+        yield (2, 2), (3, 3), (0, 0), (2, 2), True, (6, 5)
+        yield (3, 3), (1, 1), (1, 1), (4, 4), False, (4, 4)
+        yield (2, 1, 2), (1, 1, 2), (0, 0, 1), (2, 2, 2), False, (3, 2, 3)
+
+
+def plane(sizes: Any) -> int:
+    return math.prod(sizes)
+
+
+@operator
+class MaxPool(Windows):
+    """Greatest element of each window (NaN wins). The gradient goes to the first of equals."""
+
+    kernel: tuple
+    strides: tuple
+    low: tuple
+    sizes: tuple
+    exact: bool
+
+    def infer(self, x: TensorType) -> TensorType:
+        return self.pooled(x)
+
+    def numpy(self, x):
+        out = None
+        for v in self.views(x, lowest(x.dtype)):
+            out = v if out is None else np.maximum(out, v)
+        return np.array(out)
+
+    def vjp(self, g, out, x):
+        sizes = tuple(x.shape)[len(x.shape) - len(self.kernel) :]
+        index = MaxPoolIndex(self.kernel, self.strides, self.low, self.sizes, self.exact)(x)
+        return (MaxPoolGrad(self.kernel, self.strides, self.low, self.sizes, self.exact, sizes)(g, index),)
+
+    def loops(self, k, x):
+        lead, z = k.at[: len(k.at) - self.rank], k.at[len(k.at) - self.rank :]
+
+        def element(*kk):
+            at, inside = self.window(k, x, z, kk)
+            return k.load(x, [*lead, *at], inside, lowest(x.dtype.np))
+
+        return k.reduce("max", self.kernel, element)
+
+    def xla(self, jnp, x):
+        from jax import lax
+
+        lead = x.ndim - self.rank
+        high = [(z - 1) * s - a + k - n for z, s, a, k, n in
+                zip(self.sizes, self.strides, self.low, self.kernel, x.shape[lead:])]  # fmt: skip
+        start = jnp.asarray(lowest(np.dtype(x.dtype)), x.dtype)
+        x = lax.pad(x, start, [(0, 0, 0)] * lead + [(a, b, 0) for a, b in zip(self.low, high)])
+        return lax.reduce_window(x, start, lax.max, (1,) * lead + self.kernel, (1,) * lead + self.strides, "VALID")
+
+    @classmethod
+    def samples(cls, rng):
+        for *attributes, sizes in cls.geometries():
+            yield cls(*attributes), (rng.normal(size=(2, 3, *sizes)).astype("float32"),)
+        yield cls((2,), (2,), (0,), (2,), True), (np.array([[1, 1, 2, 0], [np.nan, 1, -np.inf, -np.inf]], "float64"),)
+        yield cls((2,), (2,), (0,), (2,), True), (np.zeros((0, 4), "float32"),)
+
+
+def lowest(dtype: np.dtype) -> Any:
+    """Less than, or equal to, every number of an element type."""
+    return -math.inf if dtype.kind not in "iub" else False if dtype.kind == "b" else int(np.iinfo(dtype).min)
+
+
+@operator
+class MaxPoolIndex(Windows):
+    """Position in x of the first greatest element of each window, int32."""
+
+    kernel: tuple
+    strides: tuple
+    low: tuple
+    sizes: tuple
+    exact: bool
+
+    def infer(self, x: TensorType) -> TensorType:
+        return self.pooled(x).with_dtype(types.int32)
+
+    def numpy(self, x):
+        best, place = None, None
+        for i, v in enumerate(self.views(x, lowest(x.dtype))):
+            if best is None:
+                best, place = np.array(v), np.zeros(v.shape, np.int64)
+            else:
+                better = (v > best) | (np.isnan(v) & ~np.isnan(best))
+                best, place = np.where(better, v, best), np.where(better, i, place)
+        out, rank = 0, self.rank
+        for axis, j in enumerate(np.unravel_index(place, self.kernel)):
+            n = x.shape[x.ndim - rank + axis]
+            start = (np.arange(self.sizes[axis]) * self.strides[axis] - self.low[axis]).reshape(
+                [-1] + [1] * (rank - 1 - axis)
+            )
+            out = out * n + np.clip(start + j, 0, n - 1)
+        return np.asarray(out).astype(np.int32)
+
+    def loops(self, k, x):
+        lead, z = k.at[: len(k.at) - self.rank], k.at[len(k.at) - self.rank :]
+
+        def element(*kk):
+            at, inside = self.window(k, x, z, kk)
+            return k.load(x, [*lead, *at], inside, lowest(x.dtype.np))
+
+        place, kk = k.reduce("argmax", self.kernel, element), []
+        for n in reversed(self.kernel):
+            kk.append(place % n)
+            place = place // n
+        at, _ = self.window(k, x, z, kk[::-1])
+        flat = None
+        for i, n in zip(at, x.shape[len(x.shape) - self.rank :]):
+            if not self.exact:  # a window of nothing but -inf finds its first place, outside x
+                i = k.max(k.min(i, k.scope.lift(n, types.int64) - 1), 0)
+            flat = i if flat is None else flat * n + i
+        return k.cast(flat, types.int32)
+
+    @classmethod
+    def samples(cls, rng):
+        for *attributes, sizes in cls.geometries():
+            yield cls(*attributes), (rng.integers(0, 4, size=(2, 3, *sizes)).astype("float32"),)
+        yield cls((2,), (2,), (0,), (2,), True), (np.array([[1, 1, 2, 0], [np.nan, 1, -np.inf, -np.inf]], "float64"),)
+
+
+@operator
+class MaxPoolGrad(Windows):
+    """Each element of g added where its window found the greatest element.
+
+    Shapes: g and index [B, *Z] -> [B, *S].
+    """
+
+    kernel: tuple
+    strides: tuple
+    low: tuple
+    sizes: tuple
+    exact: bool
+    source: tuple
+
+    def infer(self, g: TensorType, index: TensorType) -> TensorType:
+        return g.with_shape((*g.shape[: g.ndim - self.rank], *self.source))
+
+    def numpy(self, g, index):
+        return PutPlane(self.rank, self.source).numpy(g, index)
+
+    def vjp(self, gg, out, g, index):
+        return TakePlane(len(self.kernel))(gg, index), None
+
+    def loops(self, k, g, index):
+        lead, at = k.at[: len(k.at) - self.rank], k.at[len(k.at) - self.rank :]
+        count = g.shape[len(g.shape) - self.rank :]
+        flat = None
+        for i, n in zip(at, self.source):
+            flat = i if flat is None else flat * n + i
+        flat = k.cast(flat, types.int32)
+
+        def part(*tt):
+            z, inside = self.owners(k, count, at, tt)
+            hit = k.load(index, [*lead, *z], inside, -1).eq(flat)
+            return k.load(g, [*lead, *z], inside & hit)
+
+        return k.sum(self.overlap(), part)
+
+    @classmethod
+    def samples(cls, rng):
+        for *attributes, sizes in cls.geometries():
+            x = rng.integers(0, 4, size=(2, 3, *sizes)).astype("float32")
+            index = MaxPoolIndex(*attributes).numpy(x)
+            yield cls(*attributes, sizes), (rng.normal(size=index.shape), index)
+
+
+@operator
+class AvgPool(Windows):
+    """Sum of each window over its size.
+
+    divisor: what sums are divided by; 0 for the number of elements of the window: those in x if `high` is empty,
+    else those in x with `low` and `high` elements around it.
+    """
+
+    kernel: tuple
+    strides: tuple
+    low: tuple
+    sizes: tuple
+    exact: bool
+    high: tuple = ()
+    divisor: float = 0.0
+
+    def infer(self, x: TensorType) -> TensorType:
+        return self.pooled(x)
+
+    def counts(self, source: Any) -> np.ndarray:
+        """What each window is divided by, [*Z]."""
+        if self.divisor:
+            return np.full(self.sizes, float(self.divisor))
+        out = np.ones(())
+        for axis, n in enumerate(source):
+            start = np.arange(self.sizes[axis]) * self.strides[axis] - self.low[axis]
+            first, last = (-self.low[axis], n + self.high[axis]) if self.high else (0, n)
+            count = np.minimum(start + self.kernel[axis], last) - np.maximum(start, first)
+            out = out[..., None] * count
+        return out
+
+    def numpy(self, x):
+        wide = x.astype(np.float32) if x.dtype.itemsize < 4 else x
+        total = 0
+        for v in self.views(wide, 0):
+            total = total + v
+        return (total / self.counts(x.shape[x.ndim - self.rank :]).astype(wide.dtype)).astype(x.dtype)
+
+    def vjp(self, g, out, x):
+        sizes = tuple(x.shape)[len(x.shape) - len(self.kernel) :]
+        return (AvgPoolGrad(*(getattr(self, n) for n in self.attributes()), sizes)(g),)
+
+    def divided(self, k: Any, e: Any, z: Any, source: Any) -> Any:
+        """e over the number of elements of window z."""
+        if self.divisor:
+            return e / float(self.divisor)
+        if self.exact:
+            return e / float(plane(self.kernel))
+        count = None
+        for axis, n in enumerate(source):
+            start = z[axis] * self.strides[axis] - self.low[axis]
+            first, last = (-self.low[axis], n + self.high[axis]) if self.high else (0, n)
+            c = k.min(start + self.kernel[axis], last) - k.max(start, first)
+            count = c if count is None else count * c
+        return e / k.cast(count, k.dtype)
+
+    def loops(self, k, x):
+        lead, z = k.at[: len(k.at) - self.rank], k.at[len(k.at) - self.rank :]
+
+        def element(*kk):
+            at, inside = self.window(k, x, z, kk)
+            return k.load(x, [*lead, *at], inside)
+
+        return self.divided(k, k.sum(self.kernel, element), z, x.shape[len(x.shape) - self.rank :])
+
+    @classmethod
+    def samples(cls, rng):
+        for *attributes, sizes in cls.geometries():
+            x = rng.normal(size=(2, 3, *sizes)).astype("float32")
+            yield cls(*attributes), (x,)
+            yield cls(*attributes, attributes[2]), (x,)
+        yield cls((2,), (2,), (0,), (2,), True, (), 3.0), (rng.normal(size=(2, 4)),)
+        yield cls((2,), (2,), (0,), (2,), True), (np.zeros((0, 4), "float32"),)
+
+
+@operator
+class AvgPoolGrad(Windows):
+    """Each element of g, divided, added to all elements of its window: the transpose of AvgPool. -> [B, *source]."""
+
+    kernel: tuple
+    strides: tuple
+    low: tuple
+    sizes: tuple
+    exact: bool
+    high: tuple
+    divisor: float
+    source: tuple
+
+    def forward(self) -> AvgPool:
+        return AvgPool(self.kernel, self.strides, self.low, self.sizes, self.exact, self.high, self.divisor)
+
+    def infer(self, g: TensorType) -> TensorType:
+        return g.with_shape((*g.shape[: g.ndim - self.rank], *self.source))
+
+    def numpy(self, g):
+        wide = g.astype(np.float32) if g.dtype.itemsize < 4 else g
+        part = wide / self.forward().counts(self.source).astype(wide.dtype)
+        reach = [max((z - 1) * s + k, n + a) for z, s, k, n, a in
+                 zip(self.sizes, self.strides, self.kernel, self.source, self.low)]  # fmt: skip
+        out = np.zeros((*g.shape[: g.ndim - self.rank], *reach), wide.dtype)
+        for kk in itertools.product(*map(range, self.kernel)):
+            out[(..., *(slice(j, j + (z - 1) * s + 1, s) for j, z, s in zip(kk, self.sizes, self.strides)))] += part
+        return out[(..., *(slice(a, a + n) for a, n in zip(self.low, self.source)))].astype(g.dtype)
+
+    def vjp(self, gg, out, g):
+        return (self.forward()(gg),)
+
+    def loops(self, k, g):
+        lead, at = k.at[: len(k.at) - self.rank], k.at[len(k.at) - self.rank :]
+        count = g.shape[len(g.shape) - self.rank :]
+
+        def part(*tt):
+            z, inside = self.owners(k, count, at, tt)
+            for i, j, s, a, size in zip(at, z, self.strides, self.low, self.kernel):
+                if size % s:  # not every window this near reaches the element
+                    inside = inside & (i + a - j * s < size)
+            value = self.forward().divided(k, k.load(g, [*lead, *z], inside), z, self.source)
+            return k.where(inside, value, 0)  # a window that does not exist may have no elements: 0 / 0
+
+        return k.sum(self.overlap(), part)
+
+    @classmethod
+    def samples(cls, rng):
+        for kernel, strides, low, sizes, exact, source in cls.geometries():
+            g = rng.normal(size=(2, 3, *sizes)).astype("float32")
+            yield cls(kernel, strides, low, sizes, exact, (), 0.0, source), (g,)
+            yield cls(kernel, strides, low, sizes, exact, low, 0.0, source), (g,)
+
+
+# ---- adaptive pooling -------------------------------------------------------------------------
+@operator
+class AdaptiveMaxIndex(Operator):
+    """Position of the first greatest element of each bin, int32. Bin z covers floor(z*S/Z) .. ceil((z+1)*S/Z)."""
+
+    sizes: tuple
+
+    def infer(self, x: TensorType) -> TensorType:
+        return x.with_shape((*x.shape[: x.ndim - len(self.sizes)], *self.sizes)).with_dtype(types.int32)
+
+    def numpy(self, x):
+        rank = len(self.sizes)
+        source = x.shape[x.ndim - rank :]
+        edges = [[(i * n // z, -(-(i + 1) * n // z)) for i in range(z)] for n, z in zip(source, self.sizes)]
+        return bin_argmax(x, edges)
+
+    def loops(self, k, x):
+        rank = len(self.sizes)
+        lead, z = k.at[: len(k.at) - rank], k.at[len(k.at) - rank :]
+        source = x.shape[len(x.shape) - rank :]
+        starts = [i * n // m for i, n, m in zip(z, source, self.sizes)]
+        stops = [((i + 1) * n + (m - 1)) // m for i, n, m in zip(z, source, self.sizes)]
+        widest = [(k.scope.lift(n, types.int64) + (m - 1)) // m + 1 for n, m in zip(source, self.sizes)]
+
+        def element(*kk):
+            at, inside = [], None
+            for a, b, j in zip(starts, stops, kk):
+                inside = a + j < b if inside is None else inside & (a + j < b)
+                at.append(a + j)
+            return k.load(x, [*lead, *at], inside, lowest(x.dtype.np))
+
+        widest = [w.attr if w.op == "const" else w for w in widest]
+        place, kk = k.reduce("argmax", widest, element), []
+        for n in reversed(widest):
+            kk.append(place % n)
+            place = place // n
+        flat = None
+        for a, j, n in zip(starts, kk[::-1], source):
+            flat = a + j if flat is None else flat * n + (a + j)
+        return k.cast(flat, types.int32)
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls((3,)), (rng.integers(0, 5, (2, 7)).astype("float32"),)
+        yield cls((2, 3)), (rng.integers(0, 5, (2, 2, 5, 4)).astype("float64"),)
+        yield cls((5,)), (rng.normal(size=(2, 3)),)
+
+
+def bin_argmax(x: np.ndarray, edges: list[list[tuple[int, int]]]) -> np.ndarray:
+    """Row-major position (int32) of the first greatest element of each bin; bins are given per axis."""
+    rank = len(edges)
+    source = x.shape[x.ndim - rank :]
+    out = np.zeros((*x.shape[: x.ndim - rank], *map(len, edges)), np.int32)
+    for z in itertools.product(*(range(len(e)) for e in edges)):
+        box = [e[i] for e, i in zip(edges, z)]
+        part = x[(..., *(slice(a, b) for a, b in box))]
+        best = np.unravel_index(part.reshape(*part.shape[: x.ndim - rank], -1).argmax(-1), part.shape[x.ndim - rank :])
+        out[(..., *z)] = np.ravel_multi_index(tuple(a + j for (a, _), j in zip(box, best)), source)
+    return out
+
+
+@operator
+class BinMaxIndex(Operator):
+    """Position of the first greatest element of each bin, int32; bins are (start, stop) pairs per axis."""
+
+    bins: tuple
+
+    def infer(self, x: TensorType) -> TensorType:
+        return x.with_shape((*x.shape[: x.ndim - len(self.bins)], *map(len, self.bins))).with_dtype(types.int32)
+
+    def numpy(self, x):
+        return bin_argmax(x, [list(b) for b in self.bins])
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls((((0, 2), (1, 4)), ((0, 1), (0, 3), (2, 5)))), (rng.normal(size=(2, 4, 5)),)
+
+
+# ---- planes -----------------------------------------------------------------------------------
+@operator
+class TakePlane(Operator):
+    """Elements of x at positions on its last `rank` axes. Shapes: x [B, *S], index [B, *Z] -> [B, *Z]."""
+
+    rank: int
+
+    def infer(self, x: TensorType, index: TensorType) -> TensorType:
+        return x.with_shape(index.shape)
+
+    def numpy(self, x, index):
+        lead = x.shape[: x.ndim - self.rank]
+        flat = x.reshape(*lead, plane(x.shape[x.ndim - self.rank :]))
+        i = check_positions(index.reshape(*lead, -1 if index.size else 0), flat.shape[-1])
+        return np.take_along_axis(flat, i, -1).reshape(index.shape)
+
+    def vjp(self, g, out, x, index):
+        return PutPlane(self.rank, tuple(x.shape)[len(x.shape) - self.rank :])(g, index), None
+
+    def loops(self, k, x, index):
+        source = x.shape[len(x.shape) - self.rank :]
+        i = k.index(k.load(index, k.at))
+        total = None
+        for n in source:
+            total = k.scope.lift(n, types.int64) if total is None else total * n
+        i = k.check((i >= 0) & (i < total), i, i, "position {value} is outside the plane")
+        at = []
+        for n in reversed(source):
+            at.append(i % n)
+            i = i // n
+        return k.load(x, [*k.at[: len(x.shape) - self.rank], *at[::-1]])
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(2), (rng.normal(size=(2, 3, 4, 5)).astype("float32"), rng.integers(0, 20, (2, 3, 2, 2)))
+        yield cls(1), (rng.normal(size=(3, 7)), rng.integers(0, 7, (3, 4)).astype("int32"))
+
+
+def check_positions(index: np.ndarray, size: int) -> np.ndarray:
+    i = index.astype(np.int64)
+    if i.size and (i.min() < 0 or i.max() >= size):
+        raise IndexError(f"position {i[(i < 0) | (i >= size)].flat[0]} is outside the plane of {size} elements")
+    return i
+
+
+@operator
+class PutPlane(Operator):
+    """Zeros with g added at positions: the transpose of TakePlane. Shapes: g and index [B, *Z] -> [B, *sizes]."""
+
+    rank: int
+    sizes: tuple
+
+    def infer(self, g: TensorType, index: TensorType) -> TensorType:
+        return g.with_shape((*g.shape[: g.ndim - self.rank], *self.sizes))
+
+    def numpy(self, g, index):
+        lead = g.shape[: g.ndim - self.rank]
+        rows, size = math.prod(lead), plane(self.sizes)
+        i = check_positions(index.reshape(rows, -1 if index.size else 0), size)
+        flat = (i + np.arange(rows)[:, None] * size).ravel()
+        wide = g.ravel().astype(np.float64)
+        return np.bincount(flat, wide, rows * size).astype(g.dtype).reshape(*lead, *self.sizes)
+
+    def vjp(self, gg, out, g, index):
+        return TakePlane(self.rank)(gg, index), None
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(2, (4, 5)), (rng.normal(size=(2, 3, 2, 2)).astype("float32"), rng.integers(0, 20, (2, 3, 2, 2)))
+        yield cls(1, (7,)), (rng.normal(size=(3, 4)), rng.integers(0, 7, (3, 4)).astype("int32"))
+
+
+@operator
+class SetPlane(Operator):
+    """Zeros with the elements of x put at positions, the last of equal ones. Shapes as PutPlane."""
+
+    rank: int
+    sizes: tuple
+
+    def infer(self, x: TensorType, index: TensorType) -> TensorType:
+        return x.with_shape((*x.shape[: x.ndim - self.rank], *self.sizes))
+
+    def numpy(self, x, index):
+        lead = x.shape[: x.ndim - self.rank]
+        rows, size = math.prod(lead), plane(self.sizes)
+        i = check_positions(index.reshape(rows, -1 if index.size else 0), size)
+        out = np.zeros(rows * size, x.dtype)
+        out[(i + np.arange(rows)[:, None] * size).ravel()] = x.ravel()
+        return out.reshape(*lead, *self.sizes)
+
+    def vjp(self, g, out, x, index):
+        return cast(TakePlane(self.rank)(g, index), x.dtype), None
+
+    @classmethod
+    def samples(cls, rng):
+        index = rng.permuted(np.tile(np.arange(20), (6, 1)), axis=1)[:, :4].reshape(2, 3, 2, 2)
+        yield cls(2, (4, 5)), (rng.normal(size=(2, 3, 2, 2)).astype("float32"), index)
+
+
+# ---- separable maps along one axis ------------------------------------------------------------
+@operator
+class Taps(Operator):
+    """out[..., z, ...] = sum over t of weight[t, z] * x[..., index[t, z], ...] along `axis`.
+
+    A linear map along one axis with few terms per element: interpolation, adaptive averages. The transposed map is
+    given too (T' terms per element of x), so that the gradient has the same form.
+
+    Shapes: x [..., N, ...], index (int32) and weight [T, Z], index_t and weight_t [T', N] -> [..., Z, ...].
+    """
+
+    axis: int
+
+    def infer(self, x, index, weight, index_t, weight_t) -> TensorType:
+        return x.with_shape((*x.shape[: self.axis], index.shape[1], *x.shape[self.axis + 1 :]))
+
+    def numpy(self, x, index, weight, index_t, weight_t):
+        wide = x.astype(np.float32) if x.dtype.itemsize < 4 else x
+        out = np.zeros((*x.shape[: self.axis], index.shape[1], *x.shape[self.axis + 1 :]), wide.dtype)
+        tail = [-1] + [1] * (x.ndim - self.axis - 1)
+        for i, w in zip(index, weight):
+            out += np.take(wide, i, self.axis) * w.astype(wide.dtype).reshape(tail)
+        return out.astype(x.dtype)
+
+    def vjp(self, g, out, x, index, weight, index_t, weight_t):
+        return Taps(self.axis)(g, index_t, weight_t, index, weight), None, None, None, None
+
+    def loops(self, k, x, index, weight, index_t, weight_t):
+        z = k.at[self.axis]
+
+        def term(t):
+            at = list(k.at)
+            at[self.axis] = k.index(k.load(index, [t, z]))
+            return k.cast(k.load(weight, [t, z]), k.dtype) * k.load(x, at)
+
+        return k.sum([index.shape[0]], term)
+
+    @classmethod
+    def samples(cls, rng):
+        dense = rng.normal(size=(4, 6)) * (rng.uniform(size=(4, 6)) > 0.5)
+        for axis, shape in ((0, (4, 3)), (1, (2, 4, 3)), (1, (3, 4))):
+            yield cls(axis), (rng.normal(size=shape).astype("float32"), *tap_tables(dense))
+
+
+def tap_tables(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Tables of Taps for the map out = x @ matrix, matrix [N, Z]: index, weight and those of the transpose."""
+
+    def one_way(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rows, columns = m.shape
+        terms = max(int((m != 0).sum(0).max(initial=0)), 1)
+        order = np.argsort(m == 0, axis=0, kind="stable")[:terms]
+        weight = np.take_along_axis(m, order, 0) if rows else np.zeros((terms, columns))
+        return np.ascontiguousarray(order, np.int32), np.ascontiguousarray(weight, np.float64)
+
+    return (*one_way(matrix), *one_way(matrix.T))
