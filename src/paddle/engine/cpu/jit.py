@@ -93,21 +93,46 @@ def _triple() -> str:
 
 @functools.cache
 def host() -> tuple[str, str]:
-    """LLVM's name of this CPU and its features."""
+    """LLVM's name of this CPU and its features. Kept in the object cache by what the system says of the CPU."""
+    from .cache import object_cache
+
+    identity = _cpu_identity()
+    kept = object_cache().get(f"host {identity}", any_target=True) if identity else None
+    if kept is not None:
+        name, features = kept.decode().split("\n")
+        return name, features
     with _lock:
         llvm = _llvm()
-        features = llvm.get_host_cpu_features()
+        found = llvm.get_host_cpu_features()
         if sys.platform == "darwin" and not is_x86():
-            features["reserve-x18"] = True  # the system's own register, which the Linux triple would use
-        return llvm.get_host_cpu_name(), features.flatten()
+            found["reserve-x18"] = True  # the system's own register, which the Linux triple would use
+        name, features = llvm.get_host_cpu_name(), found.flatten()
+    if identity:
+        object_cache().put(f"host {identity}", f"{name}\n{features}".encode(), any_target=True)
+    return name, features
+
+
+def _cpu_identity() -> str:
+    """What the kernel says of the first core, less what varies; "" where there is no such text."""
+    wanted = "vendor_id,cpu family,model,model name,stepping,flags,Features,CPU implementer,CPU variant,CPU part"
+    try:
+        with open("/proc/cpuinfo", "rb") as file:
+            lines = file.read(8192).decode(errors="replace").split("\n\n")[0].split("\n")
+    except OSError:
+        return ""
+    keep = [line for line in lines if line.split("\t")[0].strip() in wanted.split(",")]
+    return "\n".join(keep) if any(line.startswith(("flags", "Features")) for line in keep) else ""
 
 
 @functools.cache
 def versions() -> str:
-    """What, beside the text and the target, an object depends on."""
+    """What, beside the text and the target, an object depends on: the build of LLVM."""
     import llvmlite
 
-    return f"llvmlite {llvmlite.__version__}"
+    folder = os.path.join(os.path.dirname(llvmlite.__file__), "binding")
+    with os.scandir(folder) as entries:
+        sizes = sorted(str(e.stat().st_size) for e in entries if e.name.endswith((".so", ".dylib", ".dll")))
+    return f"llvmlite {llvmlite.__version__} {' '.join(sizes)}"
 
 
 @functools.cache

@@ -8,7 +8,7 @@ A program is a sequence of launches in one int64 array:
 
 A pointer is `bases[index] + offset`; with index -1 the offset is the address itself. The first pointer of every launch is
 the status buffer: a kernel that finds an error puts a code that is not 0 into its first int64, and the run ends after
-that launch with this code.
+that launch with this code and the number of the launch in the second int64.
 
 A launch is cut into tasks of `grain` units, the last one shorter. Each call of the kernel is one task, whatever the
 number of threads, so results have the same bits for any number. The calling thread takes tasks from the front, workers
@@ -382,6 +382,8 @@ check:
   %bad = icmp ne i64 %code, 0
   br i1 %bad, label %failed, label %next
 failed:
+  %where = getelementptr i64, ptr %status, i64 1
+  store i64 %i, ptr %where
   ret i64 %code
 next:
   call void @llvm.stackrestore.p0(ptr %stack)
