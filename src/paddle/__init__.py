@@ -1,5 +1,17 @@
 """OpenPaddle: deep learning in Python, compiled on the spot."""
 
-from .tensor.tensor import Tensor
+import math as _math
 
-__all__ = ["Tensor"]
+from . import version
+from . import autograd
+from .autograd import grad
+from .framework.dtype import *
+from .framework.grad_mode import *
+from .framework.mode import disable_signal_handler, get_flags, in_dynamic_mode, set_flags
+from .framework.place import *
+from .tensor import *
+from .tensor.tensor import Size, Tensor
+
+__version__ = version.full_version
+__git_commit__ = version.commit
+inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None

@@ -1,6 +1,7 @@
 """Tensors and functions of tensors."""
 
 from ..utils.public import METHODS
+from .creation import *
 from .tensor import Tensor
 
 for _name, _function in METHODS.items():

@@ -1,0 +1,139 @@
+"""Reading the arguments that functions of tensors share: tensors, integers, shapes, axes, results to fill."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..engine import errors
+from ..engine.eager import trace as tracing
+from ..engine.eager.trace import Tensor
+from ..engine.types import DType, dtype_of
+
+
+def tensor_argument(x: Any, name: str, label: str = "x") -> Tensor:
+    """x, which has to be a Tensor. Raises ValueError, as upstream's functions in C++ do."""
+    if not isinstance(x, Tensor):
+        raise errors.invalid_argument(
+            f"{name}: {label} is not a Tensor.", expected="a Tensor", received=f"{label}: {type(x).__name__}"
+        )
+    return x
+
+
+def tensor_list(x: Any, name: str, label: str = "x") -> list[Tensor]:
+    """A list of Tensors from a list, a tuple, or one Tensor (its rows)."""
+    if isinstance(x, Tensor):
+        x = list(x)  # type: ignore[call-overload]
+    if not isinstance(x, (list, tuple)) or not x or not all(isinstance(t, Tensor) for t in x):
+        raise errors.invalid_argument(
+            f"{name}: {label} is not a list of Tensors.",
+            expected="a list or tuple of at least one Tensor",
+            received=f"{label}: {'an empty list' if isinstance(x, (list, tuple)) and not x else type(x).__name__}",
+        )
+    return list(x)
+
+
+def _not_int(name: str, label: str, v: Any) -> NoReturn:
+    raise errors.invalid_type(
+        f"{name}: {label} is not an integer.", expected="int", received=f"{label}: {type(v).__name__}"
+    )
+
+
+def int_argument(v: Any, name: str, label: str = "axis") -> int:
+    """An int from an int, a numpy integer, or a Tensor of one element.
+
+    Raises:
+        TypeError: anything else.
+    """
+    if type(v) is int:
+        return v
+    if isinstance(v, Tensor):
+        if v.type.size == 1 and v.type.dtype.kind in "iub":
+            return int(v.array().reshape(()))  # type: ignore[attr-defined]
+        _not_int(name, label, v)
+    if isinstance(v, np.ndarray) and v.size == 1 and v.dtype.kind in "iu":
+        return int(v.reshape(()))
+    try:
+        return operator.index(v)
+    except TypeError:
+        _not_int(name, label, v)
+
+
+def ints_argument(v: Any, name: str, label: str) -> list[int]:
+    """A list of int from an int, a list of what `int_argument` takes, or a Tensor.
+
+    Raises:
+        TypeError: anything else.
+    """
+    if isinstance(v, Tensor) or isinstance(v, np.ndarray):
+        a = v.array() if isinstance(v, Tensor) else v  # type: ignore[attr-defined]
+        if a.dtype.kind not in "iu":
+            _not_int(name, label, v)
+        return [int(n) for n in a.reshape(-1)]
+    if isinstance(v, (list, tuple)):
+        return [int_argument(n, name, f"{label}[{i}]") for i, n in enumerate(v)]
+    return [int_argument(v, name, label)]
+
+
+def shape_argument(shape: Any, name: str) -> tuple[int, ...]:
+    """A shape of non-negative sizes.
+
+    Raises:
+        TypeError: not integers. ValueError: a negative size.
+    """
+    if not isinstance(shape, (list, tuple, int, np.integer, np.ndarray, Tensor)):
+        raise errors.invalid_type(
+            f"{name}: this is not a shape.",
+            expected="a list or tuple of int, an int or a Tensor",
+            received=f"shape: {type(shape).__name__}",
+        )
+    sizes = tuple(ints_argument(shape, name, "shape"))
+    for n in sizes:
+        if n < 0:
+            raise errors.invalid_argument(
+                f"{name}: a size is negative.", expected="sizes of 0 or more", received=f"shape: {list(sizes)}"
+            )
+    return sizes
+
+
+def axis_argument(axis: Any, ndim: int, name: str, label: str = "axis", extra: int = 0) -> int:
+    """A non-negative axis. extra: 1 where an axis may also be put after the last.
+
+    Raises:
+        ValueError: no such axis. TypeError: not an integer.
+    """
+    a = axis if type(axis) is int else int_argument(axis, name, label)
+    n = ndim + extra
+    if not -n <= a < n and not (ndim == 0 and extra == 0 and a in (0, -1)):
+        raise errors.invalid_argument(
+            f"{name}: x has no such axis.", expected=f"{label} in [{-n}, {n})", received=f"{label}: {a}"
+        )
+    return a + n if a < 0 and n else max(a, 0)
+
+
+def dtype_argument(dtype: Any, default: DType) -> DType:
+    """The element type that an argument names, `default` for None. Raises TypeError for what names none."""
+    return default if dtype is None else dtype_of(dtype)
+
+
+def finish(t: Any, out: Any = None, requires_grad: bool = False, device: Any = None, name: str = "") -> Any:
+    """What creating functions do last: put the result into `out`, make it a leaf that needs gradients."""
+    if device is not None:
+        from ..framework.place import place_of
+
+        place_of(device, name)
+    if out is not None:
+        return fill_out(t, out)
+    if requires_grad:
+        t.stop_gradient = False
+    return t
+
+
+def fill_out(t: Any, out: Any) -> Any:
+    """`out`, standing for the value of t from now on; t itself where no `out` is given."""
+    if out is None:
+        return t
+    tracing.rebind(out, t)
+    return out
