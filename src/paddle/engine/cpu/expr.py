@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -130,6 +131,9 @@ class Expr:
 
     def __invert__(self) -> "Expr":
         return self.scope.unary("not", self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a size or index known at run time only was asked for its truth value")
 
     def __repr__(self) -> str:
         if self.op == "const":

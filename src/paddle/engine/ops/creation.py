@@ -15,6 +15,8 @@ from .registry import Operator, operator
 class Full(Operator):
     """A tensor whose elements are all one number."""
 
+    pointwise = True
+    shape_attributes = ("shape",)
     shape: tuple
     value: Any
     dtype: DType

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -127,6 +128,8 @@ def conj(x: Any) -> Any:
 class Unary(Operator):
     """Base of element-wise operators of one argument."""
 
+    pointwise = True
+
     def infer(self, x: TensorType) -> TensorType:
         return x
 
@@ -138,6 +141,7 @@ class Binary(Operator):
     """Base of element-wise operators of two arguments that broadcast."""
 
     floating = False
+    pointwise = True
 
     def prepare(self, x: Any, y: Any) -> tuple[Any, Any]:
         if type(x) is not Number and type(y) is not Number and getattr(x, "dtype", 0) is getattr(y, "dtype", 1):
@@ -293,6 +297,7 @@ def comparison(name: str, *, numpy: Callable, loop: str, xla: Callable | None = 
 class Cast(Operator):
     """Converts the element type: toward zero to integers, `!= 0` to bool."""
 
+    pointwise = True
     dtype: DType
 
     def infer(self, x: TensorType) -> TensorType:

@@ -50,6 +50,7 @@ class Number:
 class Constant(Operator):
     """A 0-d tensor that holds one number."""
 
+    pointwise = True
     value: Any
     dtype: DType
 

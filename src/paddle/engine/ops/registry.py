@@ -10,7 +10,8 @@ import contextlib
 import dataclasses
 import dis
 import threading
-from typing import Any, Callable, ClassVar, Iterator, TypeVar, get_type_hints
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -93,11 +94,14 @@ class Operator(metaclass=_Interning):
     Class attributes:
         name: snake case, as in `paddle.*`.
         effect (bool): it does something beyond its results and is never dropped.
-        inplace (tuple of int): arguments whose buffer the first result may take element by element.
+        pointwise (bool): each result element depends on the argument elements that broadcasting pairs with it, alone.
+        shape_attributes: attributes that the loop form does not read, so that it serves all their values.
     """
 
     name: ClassVar[str]
     effect: ClassVar[bool] = False
+    pointwise: ClassVar[bool] = False
+    shape_attributes: ClassVar[tuple[str, ...]] = ()
     vjp_uses: ClassVar[frozenset[str]] = frozenset()
     _interned: ClassVar[dict[Any, Any]]
 

@@ -111,6 +111,8 @@ class Transpose(Operator):
 class BroadcastTo(Operator):
     """x repeated along new axes and axes of size 1."""
 
+    pointwise = True
+    shape_attributes = ("shape",)
     shape: tuple
 
     def infer(self, x: TensorType) -> TensorType:

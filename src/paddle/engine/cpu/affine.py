@@ -1,0 +1,207 @@
+"""Index expressions as linear forms, and what follows from them: flat loops, contractions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .. import types
+from .emit import Loops, Store
+from .expr import Expr, Operand, Scope, Var
+
+Linear = tuple[dict[Var, int], int]
+
+
+def linear(e: Expr) -> Linear | None:
+    """`e` as sum of coefficient * variable, plus a constant; None where it is not of that form."""
+    if e.op == "const":
+        return {}, e.attr
+    if e.op == "var":
+        return {e.attr: 1}, 0
+    if e.op in ("add", "sub"):
+        a, b = linear(e.args[0]), linear(e.args[1])
+        if a is None or b is None:
+            return None
+        sign = 1 if e.op == "add" else -1
+        out = dict(a[0])
+        for v, c in b[0].items():
+            out[v] = out.get(v, 0) + sign * c
+        return {v: c for v, c in out.items() if c}, a[1] + sign * b[1]
+    if e.op == "mul":
+        a, b = linear(e.args[0]), linear(e.args[1])
+        if a is None or b is None:
+            return None
+        if not a[0]:
+            a, b = b, a
+        if b[0]:
+            return None
+        return {v: c * b[1] for v, c in a[0].items() if b[1]}, a[1] * b[1]
+    if e.op == "neg":
+        a = linear(e.args[0])
+        return None if a is None else ({v: -c for v, c in a[0].items()}, -a[1])
+    return None
+
+
+def offset_of(x: Operand, at: tuple[Expr, ...]) -> Linear | None:
+    """Position of an element in its buffer, in elements."""
+    coefficients: dict[Var, int] = {}
+    constant = 0
+    stride = 1
+    for i, n in zip(reversed(at), reversed(x.shape)):
+        form = linear(i)
+        if form is None:
+            return None
+        for v, c in form[0].items():
+            coefficients[v] = coefficients.get(v, 0) + c * stride
+        constant += form[1] * stride
+        stride *= n
+    return {v: c for v, c in coefficients.items() if c}, constant
+
+
+def walk(e: Expr, seen: set[int], visit: Any) -> None:
+    todo = [e]
+    while todo:
+        x = todo.pop()
+        if x.id in seen:
+            continue
+        seen.add(x.id)
+        if visit(x):
+            todo.extend(x.args)
+
+
+def flatten(loops: Loops) -> Loops:
+    """The same loops with adjacent variables merged wherever every access runs through them as through one.
+
+    An element-wise kernel over [N, C, H, W] becomes one loop; a bias over channels leaves three.
+    """
+    offsets: dict[int, Linear] = {}
+    reduces: list[tuple[Var, ...]] = []
+    plain = True
+
+    def visit(x: Expr) -> bool:
+        nonlocal plain
+        if x.op == "load":
+            if len(x.args) > len(x.attr.shape):
+                plain = False
+                return False
+            form = offset_of(x.attr, x.args)
+            if form is None:
+                plain = False
+                return False
+            offsets[x.id] = form
+            return False
+        if x.op == "var":
+            plain = False
+        if x.op == "reduce":
+            reduces.append(x.attr[1])
+        return plain
+
+    seen: set[int] = set()
+    for s in loops.stores:
+        walk(s.value, seen, visit)
+    if not plain:
+        return loops
+    stores = [offset_of(s.out, s.at) for s in loops.stores]
+    if any(s is None for s in stores):
+        return loops
+    forms = [f[0] for f in offsets.values()] + [s[0] for s in stores if s is not None]
+    groups: list[list[Var]] = []
+    for variables in (tuple(loops.vars), *dict.fromkeys(reduces)):
+        groups += merge([v for v in variables if v.extent != 1], forms)
+    scope = Scope()
+    made: dict[Var, Var] = {}
+    for g in groups:
+        new = Var(math.prod(v.extent for v in g)) if len(g) > 1 else g[0]
+        made[g[-1]] = new
+    flat: dict[Any, Operand] = {}
+
+    def index(form: Linear) -> Expr:
+        total = scope.const(form[1], types.int64)
+        for old, new in made.items():
+            if form[0].get(old):
+                total = total + scope.var(new) * form[0][old]
+        return total
+
+    def operand(x: Operand) -> Operand:
+        if x not in flat:
+            flat[x] = Operand(x.name, (math.prod(x.shape),), x.dtype, x.key)
+        return flat[x]
+
+    memo: dict[int, Expr] = {}
+
+    def copy(x: Expr) -> Expr:
+        got = memo.get(x.id)
+        if got is None:
+            if x.op == "load":
+                got = scope.make("load", x.dtype, (index(offsets[x.id]),), operand(x.attr))
+            elif x.op == "reduce":
+                variables = tuple(made[v] for v in x.attr[1] if v in made)
+                got = scope.make("reduce", x.dtype, (copy(x.args[0]),), (x.attr[0], variables))
+            else:
+                got = scope.make(x.op, x.dtype, tuple(copy(a) for a in x.args), x.attr)
+            memo[x.id] = got
+        return got
+
+    return Loops(
+        scope,
+        [made[v] for v in loops.vars if v in made],
+        [
+            Store(operand(s.out), (index(f),), copy(s.value), s.kept)
+            for s, f in zip(loops.stores, stores)
+            if f is not None
+        ],
+    )
+
+
+def merge(variables: list[Var], forms: list[dict[Var, int]]) -> list[list[Var]]:
+    """Runs of adjacent variables that all forms step through as through one variable."""
+    groups: list[list[Var]] = []
+    for v in variables:
+        if groups:
+            before = groups[-1][-1]
+            if all(f.get(before, 0) == f.get(v, 0) * v.extent for f in forms):
+                groups[-1].append(v)
+                continue
+        groups.append([v])
+    return groups
+
+
+@dataclass(frozen=True)
+class Product:
+    """A sum of products of two tensors with linear indices.
+
+    Attributes:
+        axes: (extent, stride in a, stride in b, stride in the result or None for a summed axis), in elements.
+    """
+
+    a: Operand
+    b: Operand
+    axes: tuple[tuple[int, int, int, int | None], ...]
+    a_offset: int
+    b_offset: int
+
+
+def product_of(value: Expr, out: Operand, at: tuple[Expr, ...], variables: list[Var]) -> Product | None:
+    """`value` as a product of two tensors, if that is what it is."""
+    if value.op != "reduce" or value.attr[0] != "sum" or value.dtype.name not in ("float32", "float64"):
+        return None
+    body = value.args[0]
+    if body.op != "mul" or body.args[0].op != "load" or body.args[1].op != "load":
+        return None
+    x, y = body.args
+    if x.attr.dtype is not value.dtype or y.attr.dtype is not value.dtype or out.dtype is not value.dtype:
+        return None
+    if len(x.args) != len(x.attr.shape) or len(y.args) != len(y.attr.shape):
+        return None
+    fx, fy, fo = offset_of(x.attr, x.args), offset_of(y.attr, y.args), offset_of(out, at)
+    if fx is None or fy is None or fo is None:
+        return None
+    axes = []
+    for v in variables:
+        if v.extent != 1:
+            axes.append((v.extent, fx[0].get(v, 0), fy[0].get(v, 0), fo[0].get(v, 0)))
+    for v in value.attr[1]:
+        if v.extent != 1:
+            axes.append((v.extent, fx[0].get(v, 0), fy[0].get(v, 0), None))
+    return Product(x.attr, y.attr, tuple(axes), fx[1], fy[1])

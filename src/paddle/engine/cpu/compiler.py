@@ -1,0 +1,236 @@
+"""Programs as plain data: steps compiled to kernels, placed in memory, listed as launches.
+
+A description is JSON-ready: {"arena", "outputs", "steps", "taken", "forwarded"}; a native step names its function,
+units, grain, pointers and dims, a host step its operator. The compiled tier makes one module for a whole program and can do
+so in another process; the first tier takes kernels one by one from `kernels.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from typing import Any
+
+from .. import flags
+from ..ir import saved
+from ..ir.graph import Graph, Value
+from ..ops.registry import registry
+from ..passes.simplify import decompose, simplify
+from . import jit
+from .emit import Emitter, Kernel, loads_in
+from .lower import AliasStep, HostStep, LoopStep, ProductStep, Step, steps_of
+from .plan import MemoryPlan, Place, split
+
+FORMAT = 1
+
+FAIL = """
+define internal void @pd.fail(ptr %s, i64 %code, i64 %value) noinline cold nounwind {
+  %was = cmpxchg ptr %s, i64 0, i64 %code seq_cst seq_cst
+  %first = extractvalue { i64, i1 } %was, 1
+  br i1 %first, label %tell, label %done
+tell:
+  %p = getelementptr i64, ptr %s, i64 2
+  store i64 %value, ptr %p
+  br label %done
+done:
+  ret void
+}
+"""
+
+_IPOW = """
+define internal {t} @pd.ipow.{t}({t} %a, {t} %b) alwaysinline nounwind {{
+entry:
+  br label %head
+head:
+  %r = phi {t} [ 1, %entry ], [ %r2, %next ]
+  %x = phi {t} [ %a, %entry ], [ %x2, %next ]
+  %n = phi {t} [ %b, %entry ], [ %n2, %next ]
+  %more = icmp sgt {t} %n, 0
+  br i1 %more, label %next, label %done
+next:
+  %odd = trunc {t} %n to i1
+  %rx = mul {t} %r, %x
+  %r2 = select i1 %odd, {t} %rx, {t} %r
+  %x2 = mul {t} %x, %x
+  %n2 = ashr {t} %n, 1
+  br label %head
+done:
+  %negative = icmp slt {t} %b, 0
+  %out = select i1 %negative, {t} 0, {t} %r
+  ret {t} %out
+}}
+"""
+
+
+def module_text(kernels: list[str], functions: set[str]) -> str:
+    """One module: kernels, and the functions they call."""
+    lines: dict[str, None] = {}
+    parts = []
+    for k in kernels:
+        for line in k.splitlines():
+            if line.startswith("declare "):
+                lines[line] = None
+        parts.append("\n".join(x for x in k.splitlines() if not x.startswith("declare ")))
+    plain = {f for f in functions if f != "fail" and not f.startswith("ipow.")}
+    library = ""
+    if plain:
+        from .vector_math import define
+
+        library = define(plain)
+    kept = []
+    for line in library.splitlines():
+        if line.startswith("declare "):
+            lines[line] = None
+        else:
+            kept.append(line)
+    extra = [_IPOW.format(t=f.split(".")[1]) for f in sorted(functions) if f.startswith("ipow.")]
+    if "fail" in functions:
+        extra.append(FAIL)
+    return "\n".join([*lines, *kept, *extra, *parts]) + "\n"
+
+
+def prepare(graph: Graph, fuse: bool) -> Graph:
+    graph = decompose(graph)
+    return simplify(graph) if fuse else graph
+
+
+# ---- the compiled tier ------------------------------------------------------------------------
+def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, Any], bytes]:
+    """The whole graph, fused: its description and one object with all its kernels."""
+    graph = prepare(graph, True)
+    steps = steps_of(graph, True)
+    plan = MemoryPlan(graph, steps, donated)
+    texts: list[str] = []
+    functions: set[str] = set()
+    names: dict[str, str] = {}
+    native: dict[int, Any] = {}
+
+    def function(text: str) -> str:
+        """The name of a kernel; equal ones are compiled once."""
+        got = names.get(text)
+        if got is None:
+            got = names[text] = f"k{len(names)}"
+            texts.append(text.replace("@KERNEL", f"@{got}"))
+        return got
+
+    for i, s in enumerate(steps):
+        if isinstance(s, LoopStep):
+            kernel = loop_kernel(s, plan.shared.get(i, {}))
+            functions |= kernel.functions
+            total, grain = split(kernel, {})
+            native[i] = {
+                "fn": function(kernel.text), "total": total, "grain": grain, "dims": [],
+                "values": [o.key for o in kernel.operands], "messages": kernel.messages,
+            }  # fmt: skip
+        elif isinstance(s, ProductStep):
+            native[i] = product_launch(s, function)
+    data = jit.compile_object(module_text(texts, functions)) if texts else b""
+    return describe(graph, steps, plan, native), data
+
+
+def loop_kernel(s: LoopStep, shared: dict[Value, Value]) -> Kernel:
+    outs = {st.out.key: st.out for st in s.loops.stores if st.kept}
+    merged = {}
+    if shared:
+        for st in s.loops.stores:
+            for e in loads_in(st.value):
+                if e.attr.key in shared:
+                    merged[e.attr] = outs[shared[e.attr.key]]
+    return Emitter(s.loops, merged).kernel()
+
+
+def product_launch(s: ProductStep, function: Any) -> dict[str, Any]:
+    from . import tile
+
+    kernel = tile.plan(tile_spec(s, False), jit.vector_bytes())
+    return {
+        "fn": function(kernel.text("KERNEL")), "total": kernel.total, "grain": kernel.grain, "dims": kernel.dims(),
+        "values": [s.product.a.key, s.product.b.key, s.outputs[0]], "messages": [],
+    }  # fmt: skip
+
+
+def tile_spec(s: ProductStep, dynamic: bool) -> Any:
+    from . import tile
+
+    p = s.product
+    axes = tuple(tile.Axis(*a) for a in p.axes)
+    return tile.Contraction(axes, p.a.dtype.name, p.a_offset, p.b_offset, False, dynamic)
+
+
+# ---- descriptions -----------------------------------------------------------------------------
+def describe(graph: Graph, steps: list[Step], plan: MemoryPlan, native: dict[int, Any]) -> dict[str, Any]:
+    out: list[dict[str, Any]] = []
+    for i, s in enumerate(steps):
+        if isinstance(s, AliasStep):
+            continue
+        line = list(s.node.line) if s.node.line else None
+        if isinstance(s, HostStep):
+            out.append({
+                "host": s.node.op.name, "attrs": {k: saved.encode(a) for k, a in s.node.op.attributes().items()},
+                "in": [spot(plan, v) for v in s.node.inputs], "out": [spot(plan, v) for v in s.node.outputs], "line": line,
+            })  # fmt: skip
+        else:
+            n = native[i]
+            out.append({
+                "fn": n["fn"], "total": n["total"], "grain": n["grain"], "dims": n["dims"],
+                "ptrs": [place(plan, v) for v in n["values"]], "messages": n["messages"], "op": s.node.op.name,
+                "line": line,
+            })  # fmt: skip
+    return {
+        "arena": plan.arena,
+        "inputs": len(graph.inputs),
+        "outputs": [[list(v.shape), v.dtype.name] for v in graph.outputs],
+        "steps": out,
+        "taken": sorted(plan.taken.items()),
+        "forwarded": [[j, kind, i] for j, (kind, i) in sorted(plan.forwarded.items())],
+        "host_outputs": [
+            [j, plan.place[plan.root_of(v)].base[1]]
+            for j, v in enumerate(graph.outputs)
+            if j not in plan.forwarded and plan.place[plan.root_of(v)].base[0] == "host"
+        ],
+    }
+
+
+def place(plan: MemoryPlan, v: Value) -> list[Any]:
+    p: Place = plan.place[plan.root_of(v)]
+    return ["arena", 0, p.offset] if p.base == "arena" else [p.base[0], p.base[1], p.offset]
+
+
+def spot(plan: MemoryPlan, v: Value) -> list[Any]:
+    return [*place(plan, v), list(v.shape), v.dtype.name]
+
+
+# ---- compiling elsewhere ----------------------------------------------------------------------
+def payload(graph: Graph, donated: tuple[bool, ...]) -> bytes:
+    """What another process needs to compile a graph; also what names the result in the object cache."""
+    data = {
+        "format": FORMAT, "graph": saved.to_dict(graph), "donated": list(donated),
+        "features": flags.get("FLAGS_cpu_features"),
+    }  # fmt: skip
+    for n in data["graph"]["nodes"]:
+        n.pop("line", None)
+    return json.dumps(data, separators=(",", ":")).encode()
+
+
+def compile_payload(data: bytes) -> bytes:
+    """Description and object for a payload, as one byte string."""
+    from ..ops import __path__  # noqa: F401  (all operators are defined)
+
+    job = json.loads(data)
+    flags.set_("FLAGS_cpu_features", job["features"])
+    graph = saved.from_dict(job["graph"], registry)
+    for i, n in enumerate(graph.nodes):
+        n.line = ("", i)  # the asking process knows the lines
+    description, code = compile_graph(graph, tuple(job["donated"]))
+    text = json.dumps(description, separators=(",", ":")).encode()
+    return struct.pack("<q", len(text)) + text + code
+
+
+def unpack(result: bytes) -> tuple[dict[str, Any], bytes]:
+    (n,) = struct.unpack_from("<q", result)
+    return json.loads(result[8 : 8 + n]), result[8 + n :]
+
+
+def cache_key(data: bytes) -> str:
+    return "program-" + hashlib.sha256(data).hexdigest()

@@ -1,0 +1,249 @@
+"""Runs a graph on the CPU: operator by operator at first, compiled whole when it repeats."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from .. import errors, flags
+from ..ir import saved
+from ..ir.graph import Graph
+from ..ops.registry import registry, run_numpy
+from ..types import dtype_of
+from . import compiler, jit, kernels
+from .cache import object_cache
+from .lower import LoopStep, ProductStep, steps_of
+from .plan import MemoryPlan
+from .runtime import Commands, runtime
+
+statistics: dict[str, float] = {
+    "first_runs": 0,
+    "first_s": 0.0,
+    "compiled_runs": 0,
+    "compiled_s": 0.0,
+    "compile_s": 0.0,
+}
+_arenas: list[np.ndarray] = []
+
+
+class Plan:
+    """A description with the machine code it needs, ready to run.
+
+    Args:
+        description: from `compiler.describe`.
+        functions: addresses by name; launches of the first tier carry addresses themselves.
+        code: whatever keeps the machine code alive.
+        lines: the user's lines, by the number that the description uses.
+    """
+
+    def __init__(self, description: dict[str, Any], functions: dict[str, int], code: Any, lines: Any = None):
+        self.code = code
+        self.outputs = [(tuple(s), dtype_of(d).np) for s, d in description["outputs"]]
+        self.taken = [(j, i) for j, i in description["taken"]]
+        self.forwarded = description["forwarded"]
+        self.host_outputs = description["host_outputs"]
+        taken = {j for j, _ in self.taken} | {j for j, _, _ in self.forwarded} | {j for j, _ in self.host_outputs}
+        self.made = [(j, *self.outputs[j]) for j in range(len(self.outputs)) if j not in taken]
+        self.arena = description["arena"]
+        self.inputs = description["inputs"]
+        count = 2 + self.inputs + len(self.outputs)
+        hosts = [p for s in description["steps"] if "host" in s for p in s["out"]]
+        self.host_base = count
+        self.bases = np.zeros(count + len(hosts) + 1, np.int64)
+        self.status = np.zeros(8, np.int64)
+        self.bases[0] = self.status.ctypes.data
+        self.bases_address = self.bases.ctypes.data
+        self.segments: list[Any] = []
+        self.launches: list[dict[str, Any]] = []
+        self.lines = lines
+        commands, size = Commands(), 0
+        first = 0
+        for s in description["steps"]:
+            if "host" in s:
+                if size:
+                    self.segments.append((commands.finish(), first))
+                    commands, size, first = Commands(), 0, len(self.launches)
+                op = registry[s["host"]](**{k: saved.decode(a) for k, a in s["attrs"].items()})
+                ins = [(self.base(p), p[2], tuple(p[3]), dtype_of(p[4]).np) for p in s["in"]]
+                outs = [(self.base(p), tuple(p[3]), dtype_of(p[4]).np) for p in s["out"]]
+                self.segments.append((op, ins, outs, s))
+                continue
+            fn = s["fn"]
+            pointers = [(0, 0), *((self.base(p), p[2]) for p in s["ptrs"])]
+            commands.add(functions[fn] if isinstance(fn, str) else fn, s["total"], s["grain"], pointers, s["dims"])
+            self.launches.append(s)
+            size += 1
+        if size:
+            self.segments.append((commands.finish(), first))
+        self.runtime = runtime()
+
+    def base(self, p: list[Any]) -> int:
+        kind, i = p[0], p[1]
+        if kind == "arena":
+            return 1
+        return {"input": 2, "output": 2 + self.inputs, "host": self.host_base}[kind] + i
+
+    def __call__(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        out: list[Any] = [None] * len(self.outputs)
+        bases = self.bases
+        words = [a.__array_interface__["data"][0] for a in arrays]
+        arena = None
+        if self.arena:
+            arena = _arenas.pop() if _arenas else None
+            if arena is None or arena.nbytes < self.arena:
+                arena = np.empty(self.arena, np.uint8)
+            bases[1] = arena.__array_interface__["data"][0]
+        for j, shape, dtype in self.made:
+            a = out[j] = np.empty(shape, dtype)
+            words_j = a.__array_interface__["data"][0]
+            bases[2 + self.inputs + j] = words_j
+        if words:
+            bases[2 : 2 + self.inputs] = words
+        hosts: dict[int, np.ndarray] = {}
+        for segment in self.segments:
+            if len(segment) == 2:
+                program, first = segment
+                if self.runtime.run(program, self.bases_address):
+                    raise self.fault(first)
+            else:
+                self.host(segment, arrays, out, arena, hosts)
+        for j, i in self.taken:
+            out[j] = arrays[i]
+        for j, k in self.host_outputs:
+            out[j] = hosts[self.host_base + k].reshape(self.outputs[j][0])
+        for j, kind, i in self.forwarded:
+            source = arrays[i] if kind == "input" else out[i]
+            shape = self.outputs[j][0]
+            out[j] = source if source.shape == shape else source.reshape(shape)
+        if arena is not None:
+            _arenas.append(arena)
+        return out
+
+    def host(self, segment: Any, arrays: list[np.ndarray], out: list[Any], arena: Any, hosts: dict[int, Any]) -> None:
+        op, ins, outs, step = segment
+        args = []
+        for base, offset, shape, dtype in ins:
+            if base == 1:
+                n = int(np.prod(shape)) * dtype.itemsize
+                a = arena[offset : offset + n].view(dtype).reshape(shape)
+            elif base < 2 + self.inputs:
+                a = arrays[base - 2]
+            elif base < self.host_base:
+                a = out[base - 2 - self.inputs]
+            else:
+                a = hosts[base]
+            args.append(a if a.shape == shape else a.reshape(shape))
+        try:
+            results = run_numpy(op, *args)
+        except IndexError as e:
+            raise errors.out_of_range(f"{op.name}: {e}", at=self.line(step)) from None
+        for (base, shape, dtype), r in zip(outs, results):
+            r = np.ascontiguousarray(r) if np.ndim(r) else np.asarray(r)
+            assert r.shape == shape and r.dtype == dtype, f"{op!r}: gave {r.dtype}{r.shape}, inferred {dtype}{shape}"
+            if r.base is not None or any(r is a for a in args):
+                r = r.copy()  # a view of an argument: that buffer may be used again
+            hosts[base] = r
+            self.bases[base] = r.__array_interface__["data"][0]
+
+    def fault(self, first: int) -> Exception:
+        code, where, value = (int(x) for x in self.status[:3])
+        self.status[:] = 0
+        step = self.launches[first + where]
+        text = step["messages"][code - 1].format(value=value)
+        return errors.out_of_range(f"{step['op']}: {text}", at=self.line(step))
+
+    def line(self, step: dict[str, Any]) -> str:
+        line = step["line"]
+        if line is not None and line[0] == "" and self.lines is not None:
+            line = self.lines[line[1]]
+        return errors.describe_line(*line) if line else ""
+
+
+class Executor:
+    """Runs one graph; decides which tier does.
+
+    The first visits run operator by operator. From the second on the graph is compiled in the background, and from
+    visit `patience` on the compiled program runs, waited for if need be. `patience` follows from the graph alone, so
+    that the same script computes the same bits on every run.
+    """
+
+    def __init__(self, graph: Graph, donated: tuple[bool, ...]):
+        self.graph, self.donated = graph, donated
+        self.visits = 0
+        self.first: Plan | None = None
+        self.compiled: Plan | None = None
+        self.job: Any = None
+        self.patience = patience(graph)
+
+    def __call__(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        plan = self.compiled or self.choose()
+        began = time.perf_counter()
+        out = plan(arrays)
+        kind = "compiled" if plan is self.compiled else "first"
+        statistics[kind + "_s"] += time.perf_counter() - began
+        statistics[kind + "_runs"] += 1
+        return out
+
+    def choose(self) -> Plan:
+        self.visits += 1
+        mode = flags.get("FLAGS_eager_compile")
+        if mode == "always" or (mode == "auto" and self.visits >= self.patience):
+            self.compiled = self.compile()
+            self.first = None
+            return self.compiled
+        if mode == "auto" and self.visits == 2:
+            self.begin()
+        if self.first is None:
+            self.first = first_tier(self.graph, self.donated)
+        return self.first
+
+    def begin(self) -> None:
+        """Starts the compilation beside the program."""
+        from . import workers
+
+        data = compiler.payload(self.graph, self.donated)
+        if object_cache().get(compiler.cache_key(data)) is None:
+            self.job = workers.submit(data)
+
+    def compile(self) -> Plan:
+        began = time.perf_counter()
+        data = compiler.payload(self.graph, self.donated)
+        key = compiler.cache_key(data)
+        result = object_cache().get(key)
+        if result is None:
+            if self.job is not None:
+                result = self.job.result()
+            else:
+                result = compiler.compile_payload(data)
+            object_cache().put(key, result)
+        self.job = None
+        description, code = compiler.unpack(result)
+        names = sorted({s["fn"] for s in description["steps"] if "fn" in s})
+        loaded = jit.load(code, names) if names else None
+        lines = [n.line for n in self.graph.nodes]
+        plan = Plan(description, loaded.addresses if loaded else {}, loaded, lines)
+        statistics["compile_s"] += time.perf_counter() - began
+        return plan
+
+
+def patience(graph: Graph) -> int:
+    """At which visit the compiled program takes over: sooner the more a run costs beside the compilation."""
+    compile_ms = 60 + 6 * len(graph.nodes)
+    run_ms = 0.02 * len(graph.nodes) + sum(v.type.size for v in graph.values()) * 2e-6
+    return int(min(64, max(4, compile_ms / max(run_ms, 0.05) / 4)))
+
+
+def first_tier(graph: Graph, donated: tuple[bool, ...]) -> Plan:
+    graph = compiler.prepare(graph, False)
+    steps = steps_of(graph, False)
+    plan = MemoryPlan(graph, steps, tuple(False for _ in donated))
+    native = {}
+    for i, s in enumerate(steps):
+        if isinstance(s, LoopStep):
+            native[i] = kernels.launch(s.node, s.outputs[0].index)
+        elif isinstance(s, ProductStep):
+            native[i] = kernels.product_launch(s)
+    code = [n["code"] for n in native.values()]
+    return Plan(compiler.describe(graph, steps, plan, native), {}, code)

@@ -1,0 +1,188 @@
+"""First tier: one kernel per operator, element types and pattern of unit axes, for all sizes.
+
+Kernels are compiled at first use and kept in memory and in the object cache. Where the loop form of an operator depends
+on its sizes, there is one kernel per size.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from .. import types
+from ..ir.graph import Node, Value
+from . import jit
+from .cache import object_cache
+from .emit import Emitter, Kernel, Loops, Store
+from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
+from .lower import ProductStep
+from .plan import split
+
+
+@dataclass
+class Ready:
+    """A kernel in memory.
+
+    Attributes:
+        address: of its machine code.
+        kernel: outer, inner, chunk, cost, params and messages; `operands` are positions: -1 the result, i argument i.
+        code: keeps the machine code alive.
+    """
+
+    address: int
+    kernel: Kernel
+    code: Any
+
+
+_kernels: dict[str, Ready] = {}
+
+
+def launch(node: Node, index: int) -> dict[str, Any]:
+    """A launch of the kernel for one result of a node, as `compiler.describe` wants it; "fn" is an address."""
+    out = node.outputs[index]
+    shapes, out_shape = patterns(node, out)
+    sizes: dict[str, int] = {}
+    operands = tuple(f"{v.dtype.name}{pattern(s)}" for v, s in zip(node.inputs, shapes))
+    same = {v: node.inputs.index(v) for v in node.inputs}
+    twice = tuple(same[v] for v in node.inputs)
+    op = node.op
+    attributes = {k: a for k, a in op.attributes().items() if k not in op.shape_attributes}
+    key = f"{op.name}{attributes}/{index}/{operands}{twice}->{out.dtype.name}{pattern(out_shape)}"
+    for k, s in enumerate(shapes):
+        for j, n in enumerate(s):
+            sizes[f"s{k}_{j}"] = n
+    for j, n in enumerate(out_shape):
+        sizes[f"o_{j}"] = n
+    ready = _kernels.get(key)
+    if ready is None:
+        kernel = None
+        if key not in _size_bound:
+            ready = find(key, lambda: dynamic_kernel(node, index, shapes, out_shape))
+            if ready is None:
+                _size_bound.add(key)
+        if ready is None:
+            key = f"{key}/{[v.shape for v in node.inputs]}{out.shape}"
+            ready = _kernels.get(key) or find(key, lambda: static_kernel(node, index))
+        assert ready is not None, (node, kernel)
+    k = ready.kernel
+    total, grain = split(k, sizes)
+    values = [out if p < 0 else node.inputs[p] for p in k.operands]  # type: ignore[operator]
+    return {"fn": ready.address, "total": total, "grain": grain, "dims": [sizes[p] for p in k.params],
+            "values": values, "messages": k.messages, "code": ready}  # fmt: skip
+
+
+_size_bound: set[str] = set()
+
+
+def patterns(node: Node, out: Value) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+    """Shapes of the arguments and the result; of pointwise operators with like axes merged."""
+    if not node.op.pointwise:
+        return [v.shape for v in node.inputs], out.shape
+    n = out.ndim
+    padded = [(1,) * (n - v.ndim) + v.shape for v in node.inputs]
+    merged: list[tuple[tuple[bool, ...], int]] = []
+    for j, size in enumerate(out.shape):
+        if size == 1:
+            continue
+        bits = tuple(p[j] != 1 for p in padded)
+        if merged and merged[-1][0] == bits:
+            merged[-1] = (bits, merged[-1][1] * size)
+        else:
+            merged.append((bits, size))
+    shapes = [tuple(size if bits[i] else 1 for bits, size in merged) for i in range(len(padded))]
+    return shapes, tuple(size for _, size in merged)
+
+
+def pattern(shape: tuple[int, ...]) -> str:
+    return "[" + "".join("1" if n == 1 else "n" for n in shape) + "]"
+
+
+def find(key: str, make: Any) -> Ready | None:
+    """The kernel from the object cache, or made and put there. None if it cannot be made for all sizes."""
+    stored = object_cache().get("kernel-" + key)
+    if stored is not None:
+        meta, code = decode(stored)
+    else:
+        kernel = make()
+        if kernel is None:
+            return None
+        from .compiler import module_text
+
+        code = jit.compile_object(module_text([kernel.text.replace("@KERNEL", "@k")], kernel.functions))
+        meta = kernel
+        object_cache().put("kernel-" + key, encode(kernel, code))
+    loaded = jit.load(code, ["k"])
+    ready = _kernels[key] = Ready(loaded.addresses["k"], meta, loaded)
+    return ready
+
+
+def encode(k: Kernel, code: bytes) -> bytes:
+    data = [k.operands, k.params, k.outer, k.chunk, k.inner, k.cost, k.messages]
+    text = json.dumps(data, separators=(",", ":")).encode()
+    return struct.pack("<q", len(text)) + text + code
+
+
+def decode(stored: bytes) -> tuple[Kernel, bytes]:
+    (n,) = struct.unpack_from("<q", stored)
+    return Kernel("", *json.loads(stored[8 : 8 + n])), stored[8 + n :]
+
+
+def dynamic_kernel(node: Node, index: int, shapes: list[tuple[int, ...]], out_shape: tuple[int, ...]) -> Kernel | None:
+    scope = Scope()
+
+    def symbols(shape: tuple[int, ...], name: str) -> tuple[Any, ...]:
+        return tuple(1 if n == 1 else scope.make("param", types.int64, (), f"{name}_{j}") for j, n in enumerate(shape))
+
+    out = symbols(out_shape, "o")
+    if node.op.pointwise:
+        arguments = [tuple(1 if n == 1 else out[j] for j, n in enumerate(s)) for s in shapes]
+    else:
+        arguments = [symbols(s, f"s{k}") for k, s in enumerate(shapes)]
+    try:
+        return build(node, index, scope, arguments, out)
+    except TypeError:
+        return None  # the loop form asks for sizes
+
+
+def static_kernel(node: Node, index: int) -> Kernel:
+    return build(node, index, Scope(), [v.shape for v in node.inputs], node.outputs[index].shape)
+
+
+def build(node: Node, index: int, scope: Scope, arguments: list[tuple[Any, ...]], shape: tuple[Any, ...]) -> Kernel:
+    out = node.outputs[index]
+    operands = [Operand(f"t{i}", s, v.dtype, i) for i, (v, s) in enumerate(zip(node.inputs, arguments))]
+    target = Operand("out", shape, out.dtype, -1)
+    variables = [Var(n) for n in shape]
+    at = tuple(scope.var(v) for v in variables)
+    k = LoopBuilder(scope, at, out.dtype, shape, index)
+    value = node.op.loops(k, *operands)
+    if not isinstance(value, Expr):
+        value = scope.const(value, compute_type(out.dtype))
+    kernel = Emitter(Loops(scope, variables, [Store(target, at, value)])).kernel()
+    kernel.operands = [o.key for o in kernel.operands]
+    return kernel
+
+
+def product_launch(step: ProductStep) -> dict[str, Any]:
+    from . import tile
+    from .compiler import tile_spec
+
+    made = tile.plan(tile_spec(step, True), jit.vector_bytes())
+    key = f"product-{made.key}"
+    ready = _kernels.get(key)
+    if ready is None:
+        stored = object_cache().get("kernel-" + key)
+        if stored is None:
+            stored = jit.compile_object(module_text_plain(made.text("k")))
+            object_cache().put("kernel-" + key, stored)
+        loaded = jit.load(stored, ["k"])
+        ready = _kernels[key] = Ready(loaded.addresses["k"], Kernel("", [], [], [], 0, [], 0, []), loaded)
+    p = step.product
+    return {"fn": ready.address, "total": made.total, "grain": made.grain, "dims": made.dims(),
+            "values": [p.a.key, p.b.key, step.outputs[0]], "messages": [], "code": ready}  # fmt: skip
+
+
+def module_text_plain(text: str) -> str:
+    return text

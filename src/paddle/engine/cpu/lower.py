@@ -1,0 +1,312 @@
+"""Graph to steps: what is computed inside what, which kernels there are, and in which order they run.
+
+Pointwise operators and index maps are computed inside the kernels that read them, unless that would repeat
+costly work. Products of two tensors with linear indices go to the register-tile generator. An operator without
+a loop form runs its numpy form as a host step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import types
+from ..ir.graph import Graph, Node, Value
+from ..ops.elementwise import Detach
+from ..ops.shape import BroadcastTo, Reshape, Transpose
+from .affine import Product, flatten, product_of
+from .emit import Loops, Store, has_reduce, loads_in, supports
+from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
+
+COSTLY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+          "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "lgamma", "pow", "atan2", "div", "sqrt", "rsqrt",
+          "floordiv", "mod"}  # fmt: skip
+
+
+@dataclass
+class Step:
+    """Something that runs: its results, what it reads, and where errors point to.
+
+    Attributes:
+        outputs, inputs: values.
+        node: for messages.
+    """
+
+    outputs: list[Value]
+    inputs: list[Value]
+    node: Node
+
+
+@dataclass
+class LoopStep(Step):
+    loops: Loops
+    fused: list[Node] = field(default_factory=list)
+
+
+@dataclass
+class ProductStep(Step):
+    product: Product
+
+
+@dataclass
+class HostStep(Step):
+    pass
+
+
+@dataclass
+class AliasStep(Step):
+    """The result is the argument's buffer under another shape."""
+
+
+class Lowering:
+    """Turns a graph of primitives into steps.
+
+    fuse: whether operators are computed inside one another (compiled tier) or each for itself (first tier).
+    """
+
+    def __init__(self, graph: Graph, fuse: bool):
+        self.graph = graph
+        self.fuse = fuse
+        self.users = graph.users()
+        self.outputs = set(graph.outputs)
+        self.operands: dict[Value, Operand] = {}
+        self.kinds: dict[Node, str] = {}
+        self.cost: dict[Value, int] = {}
+        self.inside: set[Value] = set()
+        self.weights: dict[Value, int] = {}
+        self.depth: dict[Value, int] = {}
+        self.steps: list[Step] = []
+        self.made_by: dict[Value, int] = {}
+
+    # -- classification --
+    def kind(self, node: Node) -> str:
+        """host, alias, product, reduce or map."""
+        got = self.kinds.get(node)
+        if got is None:
+            got = self.kinds[node] = self.classify(node)
+        return got
+
+    def classify(self, node: Node) -> str:
+        values = (*node.inputs, *node.outputs)
+        if isinstance(node.op, (Reshape, Detach)):
+            return "alias"
+        if not node.op.loops or not all(supports(v.dtype) for v in values):
+            return "host"
+        scope, variables, at = self.frame(node.outputs[0])
+        value = self.own(node, 0, scope, at, None)
+        self.cost[node.outputs[0]] = count(value)
+        if has_reduce(value):
+            found = product_of(value, self.operand(node.outputs[0]), at, variables) if len(node.outputs) == 1 else None
+            return "product" if found is not None else "reduce"
+        return "map"
+
+    def frame(self, v: Value) -> tuple[Scope, list[Var], tuple[Expr, ...]]:
+        scope = Scope()
+        variables = [Var(n) for n in v.shape]
+        return scope, variables, tuple(scope.var(x) for x in variables)
+
+    def operand(self, v: Value) -> Operand:
+        got = self.operands.get(v)
+        if got is None:
+            got = self.operands[v] = Operand(f"t{len(self.operands)}", v.shape, v.dtype, v)
+        return got
+
+    # -- expressions --
+    def own(
+        self, node: Node, index: int, scope: Scope, at: tuple[Expr, ...], guard: Expr | None, loader: Any = None
+    ) -> Expr:
+        out = node.outputs[index]
+        k = LoopBuilder(scope, at, out.dtype, out.shape, index, loader, guard)
+        value = node.op.loops(k, *(self.operand(v) for v in node.inputs))
+        want = compute_type(out.dtype)
+        if not isinstance(value, Expr):
+            value = scope.const(value, want)
+        assert value.dtype is want, f"{node.op!r}: the loop form gives {value.dtype}, not {want}"
+        return value
+
+    def loader(self, memo: dict[Any, Expr], local: dict[Value, Expr], own_at: tuple[Expr, ...]) -> Any:
+        def load(k: LoopBuilder, x: Operand, at: tuple[Expr, ...]) -> Expr:
+            v: Value = x.key
+            if v in local and at == own_at and k.guard is None:
+                return local[v]
+            if v not in self.inside:
+                return k.load_buffer(x, at)
+            key = (v, at, k.guard)
+            got = memo.get(key)
+            if got is None:
+                got = memo[key] = self.own(v.node, v.index, k.scope, at, k.guard, load)  # type: ignore[arg-type]
+            return got
+
+        return load
+
+    # -- which values live inside other kernels --
+    def choose_inside(self) -> None:
+        if not self.fuse:
+            return
+        for node in self.graph.nodes:
+            for v in node.outputs:
+                if self.goes_inside(v):
+                    self.inside.add(v)
+                    self.weights[v] = self.weight(v)
+                    self.depth[v] = 1 + max((self.depth.get(x, 0) for x in node.inputs), default=0)
+
+    def goes_inside(self, v: Value) -> bool:
+        node = v.node
+        if node is None or v in self.outputs or self.kind(node) != "map" or len(node.outputs) > 1:
+            return False
+        users = self.users.get(v, [])
+        if not users or max((self.depth.get(x, 0) for x in node.inputs), default=0) > 40 or self.weight(v) > 400:
+            return False
+        free = isinstance(node.op, (Transpose, BroadcastTo)) or not node.inputs
+        for user in users:
+            kind = self.kind(user)
+            if kind in ("host", "alias"):
+                return False
+            if kind == "product" and not free:
+                return False
+            if kind == "reduce" and not (reads_once(user) or self.light(v)):
+                return False
+            if (
+                kind == "map"
+                and not user.op.pointwise
+                and not self.light(v)
+                and v.type.size < user.outputs[0].type.size
+            ):
+                return False
+        return len(users) == 1 or self.light(v)
+
+    def light(self, v: Value) -> bool:
+        """Whether v may be computed again for each reader."""
+        return self.weight(v) <= 4
+
+    def weight(self, v: Value) -> int:
+        """Work for one element of v, with what is computed inside it."""
+        return self.cost.get(v, 99) + sum(self.weights.get(x, 0) for x in dict.fromkeys(v.node.inputs))  # type: ignore
+
+    # -- steps --
+    def run(self) -> list[Step]:
+        self.choose_inside()
+        for node in self.graph.nodes:
+            kind = self.kind(node)
+            if kind == "host":
+                self.add(HostStep(list(node.outputs), list(dict.fromkeys(node.inputs)), node))
+            elif kind == "alias":
+                self.add(AliasStep(list(node.outputs), [node.inputs[0]], node))
+            elif kind == "product":
+                self.product(node)
+            else:
+                for v in node.outputs:
+                    if v not in self.inside and (v in self.outputs or v in self.users):
+                        self.loop(v, kind)
+        return self.steps
+
+    def add(self, step: Step) -> None:
+        for v in step.outputs:
+            self.made_by[v] = len(self.steps)
+        self.steps.append(step)
+
+    def product(self, node: Node) -> None:
+        out = node.outputs[0]
+        scope, variables, at = self.frame(out)
+        value = self.own(node, 0, scope, at, None, self.loader({}, {}, at))
+        found = product_of(value, self.operand(out), at, variables)
+        if found is None:  # an index map inside is not linear: run it as plain loops
+            self.add_loops(out, Loops(scope, variables, [Store(self.operand(out), at, value)]))
+            return
+        self.add(ProductStep([out], list(dict.fromkeys((found.a.key, found.b.key))), node, found))
+
+    def loop(self, v: Value, kind: str) -> None:
+        if kind == "map" and self.fuse and self.join(v):
+            return
+        scope, variables, at = self.frame(v)
+        value = self.own(v.node, v.index, scope, at, None, self.loader({}, {}, at))  # type: ignore[arg-type]
+        self.add_loops(v, Loops(scope, variables, [Store(self.operand(v), at, value)]))
+
+    def add_loops(self, v: Value, loops: Loops) -> None:
+        assert v.node is not None
+        self.add(LoopStep([v], reads(loops), v.node, loops, [v.node]))
+
+    def join(self, v: Value) -> bool:
+        """Adds v to an earlier kernel over the same elements, if what it reads is there by then."""
+        node = v.node
+        assert node is not None
+        for i in range(len(self.steps) - 1, max(-1, len(self.steps) - 40), -1):
+            step = self.steps[i]
+            if isinstance(step, LoopStep) and step.outputs[0].shape == v.shape and len(step.outputs) < 64:
+                loops = step.loops
+                at = loops.stores[0].at
+                if not any(has_reduce(s.value) for s in loops.stores):
+                    local = {o: s.value for o, s in zip(step.outputs, loops.stores)}
+                    value = self.own(node, v.index, loops.scope, at, None, self.loader({}, local, at))
+                    needs = {x.attr.key for x in loads_in(value)}
+                    if all(self.made_by.get(n, -1) < i for n in needs):
+                        loops.stores.append(Store(self.operand(v), at, value))
+                        step.outputs.append(v)
+                        step.inputs = reads(loops)
+                        step.fused.append(node)
+                        self.made_by[v] = i
+                        return True
+            if any(x in step.outputs for x in self.needed(v)):
+                return False
+        return False
+
+    def needed(self, v: Value) -> set[Value]:
+        """The stored values that computing v reads."""
+        found: set[Value] = set()
+        todo = list(v.node.inputs) if v.node is not None else []
+        while todo:
+            x = todo.pop()
+            if x in self.inside and x.node is not None:
+                todo.extend(x.node.inputs)
+            else:
+                found.add(x)
+        return found
+
+
+def reads(loops: Loops) -> list[Value]:
+    return list(dict.fromkeys(x.attr.key for s in loops.stores for x in loads_in(s.value)))
+
+
+def count(e: Expr) -> int:
+    """Work for one element of an expression, in simple operations."""
+    total, todo, seen = 0, [e], set()
+    while todo:
+        x = todo.pop()
+        if x.id in seen or x.dtype is types.int64 and x.op in ("add", "mul", "sub", "var", "const"):
+            continue
+        seen.add(x.id)
+        total += 0 if x.op in ("const", "var", "load", "param") else 10 if x.op in COSTLY else 1
+        if x.op != "load":
+            todo.extend(x.args)
+        else:
+            todo.extend(a for a in x.args if a.op not in ("var", "const"))
+    return total
+
+
+def reads_once(node: Node) -> bool:
+    """Whether a reduction reads each element of its argument once."""
+    from ..ops.reduction import Reduction
+
+    return isinstance(node.op, Reduction)
+
+
+def steps_of(graph: Graph, fuse: bool) -> list[Step]:
+    steps = Lowering(graph, fuse).run()
+    if fuse:
+        keep_inside_what_nobody_else_reads(graph, steps)
+        for s in steps:
+            if isinstance(s, LoopStep):
+                s.loops = flatten(s.loops)
+    return steps
+
+
+def keep_inside_what_nobody_else_reads(graph: Graph, steps: list[Step]) -> None:
+    """Results that only their own kernel reads are not written to memory."""
+    needed = set(graph.outputs)
+    for s in steps:
+        needed.update(s.inputs)
+    for s in steps:
+        if isinstance(s, LoopStep):
+            for v, store in zip(s.outputs, s.loops.stores):
+                store.kept = v in needed
+            s.outputs = [v for v in s.outputs if v in needed]

@@ -1,0 +1,207 @@
+"""Steps to a plan: where every value lies, what runs in place, and the commands for the runtime."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ..ir.graph import Graph, Value
+from .affine import offset_of
+from .emit import CHUNK, Kernel, loads_in
+from .expr import Expr, Operand
+from .lower import AliasStep, HostStep, LoopStep, ProductStep, Step
+
+ALIGN = 64
+SERIAL_WORK = 40_000  # simple operations below which a kernel stays on one thread
+TASK_WORK = 60_000  # simple operations in a task, about 20 microseconds
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a value lies: base ("arena", ("input", i), ("output", j) or ("host", k)) and byte offset."""
+
+    base: Any
+    offset: int = 0
+
+
+class MemoryPlan:
+    """Places for all values of a list of steps.
+
+    Attributes:
+        arena (int): bytes of the arena.
+        place: by value (aliases share that of their root).
+        taken: output index -> input index whose buffer it takes over.
+        shared: step index -> {operand read: operand written} where they are one buffer.
+        forwarded: outputs that are an input, or another output, under some shape: output -> ("input" | "output", i).
+    """
+
+    def __init__(self, graph: Graph, steps: list[Step], donated: tuple[bool, ...]):
+        self.graph, self.steps, self.donated = graph, steps, donated
+        self.root: dict[Value, Value] = {}
+        self.place: dict[Value, Place] = {}
+        self.taken: dict[int, int] = {}
+        self.shared: dict[int, dict[Value, Value]] = {}
+        self.forwarded: dict[int, tuple[str, int]] = {}
+        self.arena = 0
+        for s in steps:
+            if isinstance(s, AliasStep):
+                self.root[s.outputs[0]] = self.root_of(s.inputs[0])
+        self.lifetimes()
+        self.assign_outputs()
+        self.assign_arena()
+        for v in self.root:
+            self.place[v] = self.place[self.root_of(v)]
+
+    def root_of(self, v: Value) -> Value:
+        return self.root.get(v, v)
+
+    def lifetimes(self) -> None:
+        self.first: dict[Value, int] = {v: -1 for v in self.graph.inputs}
+        self.last: dict[Value, int] = {}
+        for i, s in enumerate(self.steps):
+            if isinstance(s, AliasStep):
+                continue
+            for v in s.inputs:
+                self.last[self.root_of(v)] = i
+            for v in s.outputs:
+                self.first.setdefault(v, i)
+                self.last.setdefault(v, i)
+
+    def assign_outputs(self) -> None:
+        index = {v: i for i, v in enumerate(self.graph.inputs)}
+        for v, i in index.items():
+            self.place[v] = Place(("input", i))
+        seen: dict[Value, int] = {}
+        free = {i for i, d in enumerate(self.donated) if d}
+        for j, v in enumerate(self.graph.outputs):
+            r = self.root_of(v)
+            if r in index:
+                self.forwarded[j] = ("input", index[r])
+            elif r in seen:
+                self.forwarded[j] = ("output", seen[r])
+            else:
+                seen[r] = j
+        blocked = {i for kind, i in self.forwarded.values() if kind == "input"}
+        for r, j in seen.items():
+            step = self.first[r]
+            chosen = None
+            if isinstance(self.steps[step], LoopStep):
+                for i in sorted(free - blocked):
+                    x = self.graph.inputs[i]
+                    if x.type.nbytes != r.type.nbytes or x.dtype is not r.dtype or self.last.get(x, -1) > step:
+                        continue
+                    if self.last.get(x, -1) == step:
+                        if not in_place(self.steps[step], x, r):
+                            continue
+                        self.shared.setdefault(step, {})[x] = r
+                    elif self.last.get(x, -1) < 0:
+                        continue
+                    chosen = i
+                    break
+            if chosen is None:
+                self.place[r] = Place(("output", j))
+            else:
+                free.discard(chosen)
+                self.taken[j] = chosen
+                self.place[r] = Place(("input", chosen))
+
+    def assign_arena(self) -> None:
+        """First fit by order of birth, with holes kept sorted."""
+        live: list[tuple[int, int, Value]] = []  # (offset, bytes, value)
+        hosts = 0
+        for i, s in enumerate(self.steps):
+            if isinstance(s, AliasStep):
+                continue
+            if isinstance(s, HostStep):
+                for v in s.outputs:
+                    self.place[v] = Place(("host", hosts))
+                    hosts += 1
+            for v in s.outputs:
+                if v in self.place:
+                    continue
+                size = -(-max(v.type.nbytes, 1) // ALIGN) * ALIGN
+                reuse = self.reusable(i, s, v, live)
+                if reuse is not None:
+                    offset = reuse
+                else:
+                    offset = self.fit(live, size)
+                    live.append((offset, size, v))
+                    live.sort(key=lambda e: e[0])
+                self.place[v] = Place("arena", offset)
+                self.arena = max(self.arena, offset + size)
+            live = [e for e in live if self.last[e[2]] > i]
+
+    def reusable(self, i: int, s: Step, v: Value, live: list[tuple[int, int, Value]]) -> int | None:
+        """The place of an argument that dies here and that v may overwrite element by element."""
+        if not isinstance(s, LoopStep):
+            return None
+        size = -(-max(v.type.nbytes, 1) // ALIGN) * ALIGN
+        for k, (offset, n, x) in enumerate(live):
+            if n == size and self.last[x] == i and x.dtype is v.dtype and x not in s.outputs:
+                if x not in self.shared.get(i, {}) and in_place(s, x, v):
+                    self.shared.setdefault(i, {})[x] = v
+                    live[k] = (offset, n, v)
+                    return offset
+        return None
+
+    @staticmethod
+    def fit(live: list[tuple[int, int, Value]], size: int) -> int:
+        at = 0
+        for offset, n, _ in live:
+            if offset - at >= size:
+                return at
+            at = max(at, offset + n)
+        return at
+
+
+def in_place(step: Step, x: Value, out: Value) -> bool:
+    """Whether each element of x is read only while the same element of `out` is made."""
+    assert isinstance(step, LoopStep)
+    stores = step.loops.stores
+    target = next((s for s in stores if s.out.key is out and s.kept), None)
+    if target is None or any(has_loops(s.value) for s in stores):
+        return False
+    want = offset_of(target.out, target.at)
+    if want is None or any(isinstance(n, Expr) for n in target.out.shape):
+        return False
+    for s in stores:
+        for e in loads_in(s.value):
+            y: Operand = e.attr
+            if y.key is x:
+                if len(e.args) > len(y.shape) or offset_of(y, e.args) != want:
+                    return False
+    return True
+
+
+def has_loops(e: Expr) -> bool:
+    from .emit import has_reduce
+
+    return has_reduce(e)
+
+
+def split(kernel: Kernel, sizes: dict[str, int]) -> tuple[int, int]:
+    """Units of a kernel and how many of them make a task. Depends on sizes only."""
+    outer = [extent(e, sizes) for e in kernel.outer]
+    inner = math.prod(extent(e, sizes) for e in kernel.inner) if kernel.inner else 1
+    total = math.prod(outer)
+    if kernel.chunk:
+        total = -(-total // CHUNK)
+        inner = CHUNK
+    work = max(1, inner * max(1, kernel.cost))
+    if total * work < SERIAL_WORK:
+        return total, max(total, 1)
+    return total, max(1, min(TASK_WORK // work, -(-total // 2)))
+
+
+def extent(e: Any, sizes: dict[str, int]) -> int:
+    """An extent with sizes put in."""
+    if isinstance(e, int):
+        return e
+    if isinstance(e, str):
+        return sizes[e]
+    a, b = extent(e[1], sizes), extent(e[2], sizes)
+    return {"add": a + b, "sub": a - b, "mul": a * b, "floordiv": a // b if b else 0}[e[0]]
+
+
+__all__ = ["AliasStep", "HostStep", "LoopStep", "MemoryPlan", "Place", "ProductStep", "extent", "split"]
