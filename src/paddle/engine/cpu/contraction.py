@@ -1,0 +1,733 @@
+"""The LLVM text of a contraction whose tiles are chosen.
+
+`tile.py` decides how a sum of products is cut; this module writes the loops. A tile keeps rows x vectors
+accumulators in registers while it walks the reduce axes, so C is touched once per tile (once per block of the
+outermost reduce axis when that is cut). Numbers are ints in a static kernel and values read from %dims in a
+dynamic one; the same code folds the first and emits arithmetic for the second.
+
+There are no masks. A row of columns that is no multiple of the vector ends with a vector that overlaps its
+neighbour in the same tile: both compute equal numbers, and every old value of C is read before the first store.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Sequence
+
+Num = int | str
+Values = list[str]
+
+
+@dataclass(frozen=True)
+class Dim:
+    """One loop: its extent and its element strides in A, B (or the packed panel) and C."""
+
+    extent: int
+    a: int = 0
+    b: int = 0
+    c: int = 0
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How an axis is cut into tiles: `n1` of size `s1`, then `n2` of size `s2`."""
+
+    n1: int
+    s1: int
+    n2: int = 0
+    s2: int = 0
+
+    @property
+    def tiles(self) -> int:
+        return self.n1 + self.n2
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """All decisions about one kernel. A is the operand that is broadcast, B the one that is read in vectors.
+
+    Attributes:
+        kind: "outer": vectors run along `v`, an axis of C. "dot": along `v`, a reduce axis, summed at the end.
+        lanes: elements of a vector.
+        swap: A and B are exchanged with respect to the caller's.
+        units: axes of C that parallel units run over, outermost first; then blocks of `r1`, then of `v`.
+        loops: axes of C that run inside a unit.
+        v_cut, v_block: tiles of `v` in vectors; tiles in a unit.
+        r1, r2, r1_cut, r2_cut, r1_block: the axes that give the rows of a tile, likewise.
+        k: reduce axes, outermost first; k_block: steps of k[0] between two visits of C, 0 for all.
+        panel: reduce axes over a packed copy of B (its strides counted in steps), None where B is read in place.
+        panel_outer: steps of panel[0] for one step of k[0].
+        unroll: reduce axes (from the innermost) that are written out.
+    """
+
+    kind: str
+    dtype: str
+    lanes: int
+    swap: bool
+    accumulate: bool
+    dynamic: bool
+    a_offset: int
+    b_offset: int
+    units: tuple[Dim, ...]
+    loops: tuple[Dim, ...]
+    v: Dim
+    v_cut: Cut
+    v_block: int
+    r1: Dim
+    r1_cut: Cut
+    r1_block: int
+    r2: Dim
+    r2_cut: Cut
+    k: tuple[Dim, ...]
+    k_block: int
+    panel: tuple[Dim, ...] | None = None
+    panel_outer: int = 1
+    unroll: int = 0
+    vector_bytes: int = 32
+
+    @property
+    def itemsize(self) -> int:
+        return 4 if self.dtype == "float32" else 8
+
+    @property
+    def v_blocks(self) -> int:
+        return 1 if self.kind == "dot" else -(-self.v_cut.tiles // self.v_block)
+
+    @property
+    def r1_blocks(self) -> int:
+        return -(-self.r1_cut.tiles // self.r1_block)
+
+    @property
+    def total(self) -> int:
+        n = self.v_blocks * self.r1_blocks
+        for d in self.units:
+            n *= d.extent
+        return n
+
+    @property
+    def panel_steps(self) -> int:
+        n = self.k_block or self.k[0].extent
+        for d in self.k[1:]:
+            n *= d.extent
+        return n
+
+    def numbers(self) -> dict[str, tuple[int, bool]]:
+        """Every number that a dynamic kernel reads from %dims: name -> (value, whether it is a stride)."""
+        out: dict[str, tuple[int, bool]] = {"a_offset": (self.a_offset, True), "b_offset": (self.b_offset, True)}
+        named = [("v", self.v), ("r1", self.r1), ("r2", self.r2)]
+        for kind, dims in (("u", self.units), ("l", self.loops), ("k", self.k), ("p", self.panel or ())):
+            named += [(f"{kind}{i}", d) for i, d in enumerate(dims)]
+        for name, d in named:
+            out[name + ".n"] = (d.extent, False)
+            out[name + ".a"] = (d.a, True)
+            out[name + ".b"] = (d.b, name[0] != "p")
+            out[name + ".c"] = (d.c, True)
+        out["v_tiles"], out["v_block"], out["v_blocks"] = (
+            (n, False) for n in (self.v_cut.tiles, self.v_block, self.v_blocks)
+        )
+        out["r1_tiles"], out["r1_block"], out["r1_blocks"] = (
+            (n, False) for n in (self.r1_cut.tiles, self.r1_block, self.r1_blocks)
+        )
+        out["r2_tiles"] = (self.r2_cut.tiles, False)
+        out["panel_outer"] = (self.panel_outer, False)
+        return out
+
+
+PANEL_BYTES = 32768
+
+
+class _Text:
+    """Lines of a function, with integers folded as they are written."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.count = 0
+        self.block = "entry"
+
+    def op(self, text: str) -> str:
+        self.count += 1
+        name = f"%t{self.count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def label(self) -> str:
+        self.count += 1
+        return f"L{self.count}"
+
+    def place(self, label: str) -> None:
+        self.lines.append(label + ":")
+        self.block = label
+
+    def add(self, a: Num, b: Num) -> Num:
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        if a == 0:
+            return b
+        return a if b == 0 else self.op(f"add i64 {a}, {b}")
+
+    def sub(self, a: Num, b: Num) -> Num:
+        if isinstance(a, int) and isinstance(b, int):
+            return a - b
+        return a if b == 0 else self.op(f"sub i64 {a}, {b}")
+
+    def mul(self, a: Num, b: Num) -> Num:
+        if isinstance(a, int) and isinstance(b, int):
+            return a * b
+        if a == 0 or b == 0:
+            return 0
+        if a == 1:
+            return b
+        return a if b == 1 else self.op(f"mul i64 {a}, {b}")
+
+    def extreme(self, which: str, a: Num, b: Num) -> Num:
+        if isinstance(a, int) and isinstance(b, int):
+            return min(a, b) if which == "min" else max(a, b)
+        c = self.op(f"icmp {'slt' if which == 'min' else 'sgt'} i64 {a}, {b}")
+        return self.op(f"select i1 {c}, i64 {a}, i64 {b}")
+
+    def divmod(self, a: Num, b: Num) -> tuple[Num, Num]:
+        if isinstance(a, int) and isinstance(b, int):
+            return a // b, a % b
+        if b == 1:
+            return a, 0
+        q = self.op(f"udiv i64 {a}, {b}")
+        return q, self.sub(a, self.mul(q, b))
+
+    def gep(self, ptr: str, *offsets: Num) -> str:
+        """A pointer moved by bytes."""
+        fixed = 0
+        for o in offsets:
+            if isinstance(o, int):
+                fixed += o
+            else:
+                ptr = self.op(f"getelementptr i8, ptr {ptr}, i64 {o}")
+        return self.op(f"getelementptr i8, ptr {ptr}, i64 {fixed}") if fixed else ptr
+
+    def loop(
+        self,
+        count: Num,
+        body: Callable[[Num, Values], Values],
+        values: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+    ) -> Values:
+        """Runs body(i, values) -> values for i in [0, count); kinds are the LLVM types of the values."""
+        values = list(values)
+        if isinstance(count, int) and count <= 1:
+            return body(0, values) if count == 1 else values
+        head, done, before = self.label(), self.label(), self.block
+        if isinstance(count, str):
+            some = self.op(f"icmp sgt i64 {count}, 0")
+            self.do(f"br i1 {some}, label %{head}, label %{done}")
+        else:
+            self.do(f"br label %{head}")
+        self.place(head)
+        i = f"%i{head}"
+        at = len(self.lines)
+        self.lines.append("")
+        inner = [f"%c{head}.{j}" for j in range(len(values))]
+        after = body(i, list(inner))
+        last = self.block
+        following = self.op(f"add i64 {i}, 1")
+        more = self.op(f"icmp slt i64 {following}, {count}")
+        self.do(f"br i1 {more}, label %{head}, label %{done}")
+        phis = [f"  {i} = phi i64 [ 0, %{before} ], [ {following}, %{last} ]"]
+        phis += [
+            f"  {n} = phi {t} [ {v}, %{before} ], [ {w}, %{last} ]" for n, t, v, w in zip(inner, kinds, values, after)
+        ]
+        self.lines[at] = "\n".join(phis)
+        self.place(done)
+        if isinstance(count, int):
+            return after
+        return [self.op(f"phi {t} [ {v}, %{before} ], [ {w}, %{last} ]") for t, v, w in zip(kinds, values, after)]
+
+
+@dataclass
+class _Operand:
+    """How a tile finds the elements of A or B: a pointer, and byte offsets for rows and vectors."""
+
+    ptr: str
+    row1: list[Num]
+    row2: list[Num]
+    vectors: list[Num]
+    lane: Num  # byte stride between lanes: 0 broadcast, itemsize a vector load, else gathered
+    k: list[Num]
+
+    def key(self, i: int, j: int, v: int) -> tuple[Num, Num, Num]:
+        return self.row1[i], self.row2[j], self.vectors[v]
+
+
+class _Kernel(_Text):
+    def __init__(self, s: Schedule):
+        super().__init__()
+        self.s = s
+        self.elem = "float" if s.dtype == "float32" else "double"
+        self.size = s.itemsize
+        self.vec = f"<{s.lanes} x {self.elem}>"
+        self.suffix = f"v{s.lanes}f{8 * self.size}"
+        self.intrinsics: set[str] = set()
+        self.values = s.numbers()
+        self.index = {name: i for i, name in enumerate(self.values)}
+
+    # -- numbers --
+    def n(self, name: str) -> Num:
+        """A number by name: strides in bytes."""
+        value, stride = self.values[name]
+        if stride and (not self.s.dynamic or value in (0, 1)):
+            return value * self.size
+        if not self.s.dynamic:
+            return value
+        return f"%n.{name}"
+
+    def dims(self, name: str, *what: str) -> list[Num]:
+        return [self.n(f"{name}.{w}") for w in what]
+
+    # -- the function --
+    def function(self, name: str) -> str:
+        s = self.s
+        self.body()
+        wide = '"min-legal-vector-width"="512" "prefer-vector-width"="512" ' if s.vector_bytes == 64 else ""
+        head = [f"define void @{name}(ptr %ptrs, ptr %dims, i64 %begin, i64 %end) nounwind {wide}{{", "entry:"]
+        if s.dynamic:
+            used = "\n".join(self.lines)
+            for key, i in self.index.items():
+                if f"%n.{key}" in used:
+                    head.append(f"  %d.{key} = getelementptr i64, ptr %dims, i64 {i}")
+                    head.append(f"  %n.{key} = load i64, ptr %d.{key}")
+        a, b = (2, 1) if s.swap else (1, 2)
+        for x, i in (("A", a), ("B", b), ("C", 3)):
+            head.append(f"  %at{x} = getelementptr ptr, ptr %ptrs, i64 {i}")
+            head.append(f"  %{x} = load ptr, ptr %at{x}")
+        if s.panel is not None:
+            head.append(f"  %panel = alloca i8, i64 {self.panel_bytes()}, align 64")
+        return "\n".join([*head, *self.lines, "}", *sorted(self.intrinsics)]) + "\n"
+
+    def panel_bytes(self) -> int:
+        s = self.s
+        if s.dynamic:
+            return PANEL_BYTES
+        return s.panel_steps * max(s.v_cut.s1, s.v_cut.s2) * s.lanes * self.size
+
+    def body(self) -> None:
+        s = self.s
+        count = self.op("sub i64 %end, %begin")
+
+        def unit(i: Num, _: Values) -> Values:
+            rest: Num = self.add(i, "%begin")
+            at: dict[str, Num] = {}
+            names = [(f"u{j}", f"u{j}.n") for j in range(len(s.units))]
+            names += [("r", "r1_blocks"), ("v", "v_blocks")]
+            for key, number in reversed(names):
+                if key == names[0][0]:
+                    at[key] = rest
+                else:
+                    rest, at[key] = self.divmod(rest, self.n(number))
+            a, b, c = self.gep("%A", self.n("a_offset")), self.gep("%B", self.n("b_offset")), "%C"
+            for j in range(len(s.units)):
+                a, b, c = self.moved(a, b, c, f"u{j}", at[f"u{j}"])
+            self.free(0, a, b, c, at["r"], at["v"])
+            return []
+
+        self.loop(count, unit)
+        self.do("ret void")
+
+    def moved(self, a: str, b: str, c: str, name: str, i: Num) -> tuple[str, str, str]:
+        sa, sb, sc = self.dims(name, "a", "b", "c")
+        return self.gep(a, self.mul(i, sa)), self.gep(b, self.mul(i, sb)), self.gep(c, self.mul(i, sc))
+
+    def free(self, level: int, a: str, b: str, c: str, rb: Num, vb: Num) -> None:
+        """The axes of C inside a unit, then the blocks of the outermost reduce axis."""
+        s = self.s
+        if level < len(s.loops):
+            name = f"l{level}"
+
+            def one(i: Num, _: Values) -> Values:
+                self.free(level + 1, *self.moved(a, b, c, name, i), rb, vb)
+                return []
+
+            self.loop(self.n(name + ".n"), one)
+            return
+        if not s.k_block:
+            self.tiles(a, b, c, rb, vb, self.n("k0.n") if s.k else 1, s.accumulate)
+            return
+        whole = self.n("k0.n")
+        blocks = -(-s.k[0].extent // s.k_block) if isinstance(whole, int) else self.blocks_of(whole, s.k_block)
+        exact = isinstance(whole, int) and whole % s.k_block == 0
+
+        def block(i: Num, _: Values) -> Values:
+            start = self.mul(i, s.k_block)
+            pa, pb = self.gep(a, self.mul(start, self.n("k0.a"))), self.gep(b, self.mul(start, self.n("k0.b")))
+            steps = s.k_block if exact else self.extreme("min", self.sub(whole, start), s.k_block)
+            first: bool | str = True
+            if not s.accumulate:
+                first = self.op(f"icmp sgt i64 {i}, 0") if isinstance(i, str) else i > 0
+            self.tiles(pa, pb, c, rb, vb, steps, first)
+            return []
+
+        self.loop(blocks, block)
+
+    def blocks_of(self, n: str, size: int) -> str:
+        """ceil(n / size), at least 1, so that C is written also where n is 0."""
+        q, _ = self.divmod(self.add(n, size - 1), size)
+        return str(self.extreme("max", q, 1))
+
+    # -- tiles --
+    def regions(self, tiles: Num, cut: Cut, lo: Num, hi: Num) -> list[tuple[Num, Num, int, int]]:
+        """(first tile, count, size, tile at which this size begins) for each size that occurs in [lo, hi)."""
+        if not cut.n2:
+            return [(lo, self.sub(hi, lo), cut.s1, 0)]
+        if not cut.n1:
+            return [(lo, self.sub(hi, lo), cut.s2, 0)]
+        mid_lo, mid_hi = self.extreme("min", hi, cut.n1), self.extreme("max", lo, cut.n1)
+        return [(lo, self.sub(mid_lo, lo), cut.s1, 0), (mid_hi, self.sub(hi, mid_hi), cut.s2, cut.n1)]
+
+    def span(self, block: Num, size: Num, tiles: Num, blocks: int) -> tuple[Num, Num]:
+        if blocks == 1 and not self.s.dynamic:
+            return 0, tiles
+        lo = self.mul(block, size)
+        return lo, self.extreme("min", self.add(lo, size), tiles)
+
+    def tiles(self, a: str, b: str, c: str, rb: Num, vb: Num, steps: Num, add: bool | str) -> None:
+        """All tiles of one unit over `steps` of the outermost reduce axis."""
+        s = self.s
+        r_lo, r_hi = self.span(rb, self.n("r1_block"), self.n("r1_tiles"), s.r1_blocks)
+        if s.kind == "dot":
+            self.rows(a, b, c, r_lo, r_hi, 1, [0], [0], steps, add)
+            return
+        v_tiles = self.n("v_tiles")
+        v_lo, v_hi = self.span(vb, self.n("v_block"), v_tiles, s.v_blocks)
+        for lo, count, nv, begins in self.regions(v_tiles, s.v_cut, v_lo, v_hi):
+
+            def one(i: Num, _: Values, lo: Num = lo, nv: int = nv, begins: int = begins) -> Values:
+                start, last = self.columns(self.add(lo, i), nv, begins)
+                sa, sb, sc = self.dims("v", "a", "b", "c")
+                pa, pb, pc = (self.gep(p, self.mul(start, st)) for p, st in ((a, sa), (b, sb), (c, sc)))
+                at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), last]
+                if s.panel is not None:
+                    self.pack(pb, [self.mul(x, sb) for x in at], steps)
+                self.rows(pa, pb, pc, r_lo, r_hi, nv, at, at, steps, add)
+                return []
+
+            self.loop(count, one)
+
+    def columns(self, tile: Num, nv: int, begins: int) -> tuple[Num, Num]:
+        """First column of a tile and the offset of its last vector."""
+        s = self.s
+        width, n, full = nv * s.lanes, self.n("v.n"), (nv - 1) * s.lanes
+        if s.dynamic:
+            if nv == 1:
+                return self.mul(tile, width), 0
+            final = self.op(f"icmp eq i64 {tile}, {self.sub(self.n('v_tiles'), 1)}")
+            short = self.sub(n, s.lanes)
+            stop = self.op(f"select i1 {final}, i64 {n}, i64 {short}")
+            start = self.extreme("min", self.mul(tile, width), short)
+            stop = self.extreme("min", self.mul(self.add(tile, 1), width), stop)
+            return start, self.sub(self.sub(stop, start), s.lanes)
+        assert isinstance(n, int)
+        first = begins * s.v_cut.s1 * s.lanes
+        start = self.add(self.mul(self.sub(tile, begins), width), first)
+        final_size = s.v_cut.s2 if s.v_cut.n2 else s.v_cut.s1
+        if n % s.lanes == 0 or nv != final_size:
+            return start, full
+        last = full + n % s.lanes - s.lanes
+        if isinstance(tile, int):
+            return start, last if tile == s.v_cut.tiles - 1 else full
+        if (s.v_cut.n2 or s.v_cut.n1) == 1:
+            return start, last
+        final = self.op(f"icmp eq i64 {tile}, {s.v_cut.tiles - 1}")
+        return start, self.op(f"select i1 {final}, i64 {last}, i64 {full}")
+
+    def rows(
+        self, a: str, b: str, c: str, lo: Num, hi: Num, nv: int, at: list[Num], c_at: list[Num], steps: Num,
+        add: bool | str,
+    ) -> None:  # fmt: skip
+        s = self.s
+        for lo2, count2, m2, begin2 in self.regions(self.n("r2_tiles"), s.r2_cut, 0, self.n("r2_tiles")):
+            for lo1, count1, m1, begin1 in self.regions(self.n("r1_tiles"), s.r1_cut, lo, hi):
+
+                def outer(i2: Num, _: Values, m2: int = m2, lo2: Num = lo2, begin2: int = begin2,
+                          lo1: Num = lo1, count1: Num = count1, m1: int = m1, begin1: int = begin1) -> Values:  # fmt: skip
+                    first2 = self.first_row(self.add(lo2, i2), m2, begin2, s.r2_cut.s1)
+                    p2 = self.moved(a, b, c, "r2", first2)
+                    o2 = self.row_offsets("r2", m2, first2)
+
+                    def inner(i1: Num, _: Values) -> Values:
+                        first1 = self.first_row(self.add(lo1, i1), m1, begin1, s.r1_cut.s1)
+                        p1 = self.moved(*p2, "r1", first1)
+                        self.tile(*p1, self.row_offsets("r1", m1, first1), o2, nv, at, steps, add)
+                        return []
+
+                    self.loop(count1, inner)
+                    return []
+
+                self.loop(count2, outer)
+
+    def first_row(self, tile: Num, m: int, begins: int, s1: int) -> Num:
+        return self.add(self.mul(self.sub(tile, begins), m), begins * s1)
+
+    def row_offsets(self, name: str, m: int, first: Num) -> list[list[Num]]:
+        """Byte offsets of the rows of a tile in A, B and C. A dynamic tile repeats its last row past the end."""
+        at: list[Num] = list(range(m))
+        if self.s.dynamic and m > 1:
+            left = self.sub(self.sub(self.n(name + ".n"), first), 1)
+            at = [0] + [self.extreme("min", i, left) for i in range(1, m)]
+        return [[self.mul(i, st) for i in at] for st in self.dims(name, "a", "b", "c")]
+
+    def tile(
+        self, a: str, b: str, c: str, o1: list[list[Num]], o2: list[list[Num]], nv: int, at: list[Num], steps: Num,
+        add: bool | str,
+    ) -> None:  # fmt: skip
+        s = self.s
+        m1, m2 = len(o1[0]), len(o2[0])
+        va, vb, vc = self.dims("v", "a", "b", "c")
+        k = "k" if s.panel is None else "p"
+        axes = range(len(s.k if s.panel is None else s.panel))
+        extents: list[Num] = [self.n(f"{k}{i}.n") for i in axes]
+        if extents:
+            extents[0] = steps if s.panel is None else self.mul(steps, self.n("panel_outer"))
+        ka: list[Num] = [self.n(f"{k}{i}.a") for i in axes]
+        kb: list[Num] = [self.n(f"{k}{i}.b") for i in axes]
+        if s.kind == "dot":
+            va_at: list[Num] = [0]
+            vb_at: list[Num] = [0]
+        else:
+            va_at, vb_at = [self.mul(x, va) for x in at], [self.mul(x, vb) for x in at]
+        left = _Operand(a, o1[0], o2[0], va_at, va, ka)
+        if s.panel is None:
+            right = _Operand(b, o1[1], o2[1], vb_at, vb, kb)
+        else:
+            row = nv * s.lanes * self.size
+            vectors: list[Num] = [j * s.lanes * self.size for j in range(nv)]
+            zero: list[Num] = [0]
+            right = _Operand("%panel", zero * m1, zero * m2, vectors, self.size, [self.mul(x, row) for x in kb])
+        sums = ["zeroinitializer"] * (m1 * m2 * nv)
+        if s.kind == "dot":
+            left.k.append(va)
+            right.k.append(vb)
+            extents.append(self.n("v.n"))
+        sums = self.reduce(0, extents, left, right, a, right.ptr, 0, 0, sums)
+        if s.kind == "dot":
+            self.finish_dot(c, o1[2], o2[2], sums, add)
+        else:
+            self.finish(c, o1[2], o2[2], [self.mul(x, vc) for x in at], vc, sums, add)
+
+    # -- the reduce axes of a tile --
+    def reduce(
+        self, level: int, extents: list[Num], left: _Operand, right: _Operand, pa: str, pb: str, oa: int, ob: int,
+        sums: Values,
+    ) -> Values:  # fmt: skip
+        s = self.s
+        if level == len(extents):
+            return self.step(left, right, pa, pb, oa, ob, sums)
+        if s.kind == "dot" and level == len(extents) - 1:
+            return self.along_vector(extents[level], left, right, pa, pb, oa, ob, sums)
+        n, sa, sb = extents[level], left.k[level], right.k[level]
+        innermost = level == len(extents) - 1
+        if len(extents) - level <= s.unroll and isinstance(n, int):
+            assert isinstance(sa, int) and isinstance(sb, int)
+            for j in range(n):
+                sums = self.reduce(level + 1, extents, left, right, pa, pb, oa + j * sa, ob + j * sb, sums)
+            return sums
+        pa, pb = self.gep(pa, oa), self.gep(pb, ob)
+        wide = 4 if innermost and isinstance(n, int) else 1
+        count = n // wide if isinstance(n, int) else n
+        pa, pb, sums = self.walk(count, wide, sa, sb, pa, pb, sums, lambda a, b, x: self.reduce(
+            level + 1, extents, left, right, a, b, 0, 0, x))  # fmt: skip
+        if isinstance(n, int):
+            for j in range(n % wide):
+                at = self.gep(pa, self.mul(j, sa)), self.gep(pb, self.mul(j, sb))
+                sums = self.reduce(level + 1, extents, left, right, *at, 0, 0, sums)
+        return sums
+
+    def walk(
+        self, count: Num, wide: int, sa: Num, sb: Num, pa: str, pb: str, sums: Values,
+        inside: Callable[[str, str, Values], Values],
+    ) -> tuple[str, str, Values]:  # fmt: skip
+        """`count` rounds of `wide` steps, the pointers carried along."""
+
+        def body(_: Num, v: Values) -> Values:
+            a, b, x = v[0], v[1], v[2:]
+            for j in range(wide):
+                x = inside(self.gep(a, self.mul(j, sa)), self.gep(b, self.mul(j, sb)), x)
+            return [self.gep(a, self.mul(wide, sa)), self.gep(b, self.mul(wide, sb)), *x]
+
+        out = self.loop(count, body, [pa, pb, *sums], ["ptr", "ptr", *[self.vec] * len(sums)])
+        return out[0], out[1], out[2:]
+
+    def along_vector(
+        self, n: Num, left: _Operand, right: _Operand, pa: str, pb: str, oa: int, ob: int, sums: Values
+    ) -> Values:
+        """The reduce axis that the vectors of a dot tile run along; its rest is read with the lanes done before zeroed."""
+        lanes = self.s.lanes
+        pa, pb = self.gep(pa, oa), self.gep(pb, ob)
+        sa, sb = self.mul(lanes, left.lane), self.mul(lanes, right.lane)
+        full, rest = self.divmod(n, lanes)
+        wide = 2 if isinstance(full, int) and full > 4 else 1
+        if isinstance(full, int) and full <= 4:
+            for j in range(full):
+                at = self.gep(pa, self.mul(j, sa)), self.gep(pb, self.mul(j, sb))
+                sums = self.step(left, right, *at, 0, 0, sums)
+            pa, pb = self.gep(pa, self.mul(full, sa)), self.gep(pb, self.mul(full, sb))
+        else:
+            count = full // wide if isinstance(full, int) else full
+            pa, pb, sums = self.walk(count, wide, sa, sb, pa, pb, sums,
+                                     lambda a, b, x: self.step(left, right, a, b, 0, 0, x))  # fmt: skip
+            if isinstance(full, int) and full % wide:
+                sums = self.step(left, right, pa, pb, 0, 0, sums)
+                pa, pb = self.gep(pa, sa), self.gep(pb, sb)
+        if rest == 0:
+            return sums
+        back = self.sub(rest, lanes)
+        if isinstance(rest, int):
+            keep: str | list[bool] = [j >= lanes - rest for j in range(lanes)]
+            at = self.gep(pa, self.mul(back, left.lane)), self.gep(pb, self.mul(back, right.lane))
+            return self.step(left, right, *at, 0, 0, sums, keep)
+        some, tail, done, before = self.op(f"icmp ne i64 {rest}, 0"), self.label(), self.label(), self.block
+        self.do(f"br i1 {some}, label %{tail}, label %{done}")
+        self.place(tail)
+        keep = self.tail_mask(back)
+        at = self.gep(pa, self.mul(back, left.lane)), self.gep(pb, self.mul(back, right.lane))
+        new = self.step(left, right, *at, 0, 0, sums, keep)
+        last = self.block
+        self.do(f"br label %{done}")
+        self.place(done)
+        return [self.op(f"phi {self.vec} [ {x}, %{before} ], [ {y}, %{last} ]") for x, y in zip(sums, new)]
+
+    def tail_mask(self, back: Num) -> str:
+        """Lanes j with j >= -back."""
+        lanes = self.s.lanes
+        ints = f"<{lanes} x i64>"
+        first = self.op(f"insertelement {ints} poison, i64 {self.sub(0, back)}, i32 0")
+        first = self.op(f"shufflevector {ints} {first}, {ints} poison, <{lanes} x i32> zeroinitializer")
+        iota = ", ".join(f"i64 {j}" for j in range(lanes))
+        return self.op(f"icmp sge {ints} <{iota}>, {first}")
+
+    def step(
+        self, left: _Operand, right: _Operand, pa: str, pb: str, oa: int, ob: int, sums: Values,
+        keep: str | list[bool] | None = None,
+    ) -> Values:  # fmt: skip
+        """One multiply-add of every accumulator."""
+        m1, m2 = len(left.row1), len(left.row2)
+        nv = max(len(left.vectors), len(right.vectors))
+        got: dict[tuple, str] = {}
+        name = f"llvm.fmuladd.{self.suffix}"
+        self.intrinsics.add(f"declare {self.vec} @{name}({self.vec}, {self.vec}, {self.vec})")
+
+        def read(which: str, x: _Operand, p: str, o: int, i: int, j: int, v: int) -> str:
+            key = (which, *x.key(i, j, v))
+            if key not in got:
+                at = self.gep(p, x.row1[i], x.row2[j], x.vectors[v], o)
+                got[key] = self.load(at, x.lane, keep)
+            return got[key]
+
+        if not any(right.row1):  # first what all rows share
+            for j in range(m2):
+                for v in range(nv):
+                    read("b", right, pb, ob, 0, j, v)
+        out, n = list(sums), 0
+        for i in range(m1):
+            for j in range(m2):
+                for v in range(nv):
+                    x, y = read("a", left, pa, oa, i, j, v), read("b", right, pb, ob, i, j, v)
+                    args = f"{self.vec} {x}, {self.vec} {y}, {self.vec} {sums[n]}"
+                    out[n] = self.op(f"call {self.vec} @{name}({args})")
+                    n += 1
+        return out
+
+    def load(self, ptr: str, lane: Num, keep: str | list[bool] | None = None) -> str:
+        """A vector whose lanes lie `lane` bytes apart; where `keep` is false, 0."""
+        lanes, vec = self.s.lanes, self.vec
+        if lane == self.size:
+            x = self.op(f"load {vec}, ptr {ptr}, align {self.size}")
+        elif lane == 0:
+            x = self.op(f"load {self.elem}, ptr {ptr}")
+            x = self.op(f"insertelement {vec} poison, {self.elem} {x}, i32 0")
+            x = self.op(f"shufflevector {vec} {x}, {vec} poison, <{lanes} x i32> zeroinitializer")
+        else:
+            x = "poison"
+            for j in range(lanes):
+                e = self.op(f"load {self.elem}, ptr {self.gep(ptr, self.mul(j, lane))}")
+                x = self.op(f"insertelement {vec} {x}, {self.elem} {e}, i32 {j}")
+        if keep is None:
+            return x
+        if isinstance(keep, str):
+            return self.op(f"select <{lanes} x i1> {keep}, {vec} {x}, {vec} zeroinitializer")
+        order = ", ".join(f"i32 {j if ok else lanes + j}" for j, ok in enumerate(keep))
+        return self.op(f"shufflevector {vec} {x}, {vec} zeroinitializer, <{lanes} x i32> <{order}>")
+
+    # -- writing C --
+    def guarded(self, add: bool | str, old: Callable[[Values], Values], kinds: str, sums: Values) -> Values:
+        """`old(sums)` where C is added to, decided at run time when `add` is a value."""
+        if add is True:
+            return old(sums)
+        if add is False:
+            return sums
+        yes, done, before = self.label(), self.label(), self.block
+        self.do(f"br i1 {add}, label %{yes}, label %{done}")
+        self.place(yes)
+        new = old(sums)
+        last = self.block
+        self.do(f"br label %{done}")
+        self.place(done)
+        return [self.op(f"phi {kinds} [ {x}, %{before} ], [ {y}, %{last} ]") for x, y in zip(sums, new)]
+
+    def finish(
+        self, c: str, o1: list[Num], o2: list[Num], at: list[Num], lane: Num, sums: Values, add: bool | str
+    ) -> None:
+        places = [(i, j, v) for i in o1 for j in o2 for v in at]
+
+        def plus(x: Values) -> Values:
+            old = [self.load(self.gep(c, *p), lane) for p in places]
+            return [self.op(f"fadd {self.vec} {o}, {y}") for o, y in zip(old, x)]
+
+        for place, x in zip(places, self.guarded(add, plus, self.vec, sums)):
+            ptr = self.gep(c, *place)
+            if lane == self.size or self.s.lanes == 1:
+                self.do(f"store {self.vec} {x}, ptr {ptr}, align {self.size}")
+                continue
+            for j in range(self.s.lanes):
+                e = self.op(f"extractelement {self.vec} {x}, i32 {j}")
+                self.do(f"store {self.elem} {e}, ptr {self.gep(ptr, self.mul(j, lane))}")
+
+    def finish_dot(self, c: str, o1: list[Num], o2: list[Num], sums: Values, add: bool | str) -> None:
+        name = f"llvm.vector.reduce.fadd.{self.suffix}"
+        self.intrinsics.add(f"declare {self.elem} @{name}({self.elem}, {self.vec})")
+        flat = [self.op(f"call reassoc {self.elem} @{name}({self.elem} -0.0, {self.vec} {x})") for x in sums]
+        places = [(i, j) for i in o1 for j in o2]
+
+        def plus(x: Values) -> Values:
+            old = [self.op(f"load {self.elem}, ptr {self.gep(c, *p)}") for p in places]
+            return [self.op(f"fadd {self.elem} {o}, {y}") for o, y in zip(old, x)]
+
+        for place, y in zip(places, self.guarded(add, plus, self.elem, flat)):
+            self.do(f"store {self.elem} {y}, ptr {self.gep(c, *place)}")
+
+    # -- packing --
+    def pack(self, b: str, at: list[Num], steps: Num) -> None:
+        """Copies a block of B so that its vectors lie one after another in the order of the reduce axes."""
+        s = self.s
+        extents: list[Num] = [steps, *(self.n(f"k{i}.n") for i in range(1, len(s.k)))]
+        row = len(at) * s.lanes * self.size
+        lane = self.n("v.b")
+
+        def nest(level: int, src: str, dst: str) -> str:
+            if level == len(extents):
+                loaded = [self.load(self.gep(src, o), lane) for o in at]
+                for j, x in enumerate(loaded):
+                    self.do(f"store {self.vec} {x}, ptr {self.gep(dst, j * s.lanes * self.size)}, align {self.size}")
+                return self.gep(dst, row)
+
+            def one(_: Num, v: Values) -> Values:
+                after = nest(level + 1, v[0], v[1])
+                return [self.gep(v[0], self.n(f"k{level}.b")), after]
+
+            return self.loop(extents[level], one, [src, dst], ["ptr", "ptr"])[1]
+
+        nest(0, b, "%panel")
+
+
+def emit(s: Schedule, name: str) -> str:
+    """The LLVM text of a schedule: `define void @name(ptr %ptrs, ptr %dims, i64 %begin, i64 %end)`."""
+    return _Kernel(s).function(name)

@@ -1,0 +1,407 @@
+"""Register tiles for contractions: sums of products with affine accesses, and how each is cut.
+
+A matrix product in any transposition, a batched product, a convolution and both its gradients, an einsum: all are
+`C[...] = sum over reduce axes of A[...] * B[...]`. `plan` simplifies the axes, weighs the possible tiles with a small
+model of the core (two multiply-adds and two loads a cycle) and gives a `Kernel`, whose text `contraction.py` writes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Iterator
+
+from .contraction import PANEL_BYTES, Cut, Dim, Schedule, emit
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One loop of a contraction.
+
+    Attributes:
+        extent: number of steps.
+        a, b: element strides in A and B; 0 where the operand is not indexed by this axis.
+        c: element stride in C; None for a reduce axis.
+    """
+
+    extent: int
+    a: int
+    b: int
+    c: int | None
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """C[...] = sum of A[...] * B[...] over the axes whose `c` is None.
+
+    Attributes:
+        axes: all loops, in any order.
+        dtype: "float32" or "float64".
+        a_offset, b_offset: first element read at index 0 of all axes.
+        accumulate: C += instead of C =.
+        dynamic: extents, strides other than 0 and 1, and offsets are read from %dims.
+    """
+
+    axes: tuple[Axis, ...]
+    dtype: str
+    a_offset: int = 0
+    b_offset: int = 0
+    accumulate: bool = False
+    dynamic: bool = False
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A planned contraction.
+
+    The function is `void name(ptr ptrs, ptr dims, i64 begin, i64 end)`, with ptrs[1..3] = A, B, C; it computes the
+    units [begin, end) of [0, total). Units are independent, so the result does not depend on how they are shared out.
+    """
+
+    spec: Contraction
+    schedule: Schedule | None  # None: nothing to compute
+    cycles: float = 0.0
+
+    @property
+    def total(self) -> int:
+        return self.schedule.total if self.schedule else 0
+
+    @property
+    def grain(self) -> int:
+        """Units in a task of about 30 microseconds."""
+        return max(1, min(self.total, round(TASK_CYCLES * self.total / max(self.cycles, 1.0))))
+
+    @cached_property
+    def key(self) -> str:
+        """Equal keys mean equal code (the name apart)."""
+        s = self.schedule
+        if s is None:
+            return "nothing"
+        if not s.dynamic:
+            return repr(s)
+        kinds = "".join("01*"[min(abs(v), 2)] if stride and v >= 0 else "*" for v, stride in s.numbers().values())
+        fixed = (s.kind, s.dtype, s.lanes, s.swap, s.accumulate, len(s.units), len(s.loops), s.v_cut.s1, s.r1_cut.s1)
+        return repr(
+            (*fixed, s.r2_cut.s1, len(s.k), s.k_block, len(s.panel or ()), s.panel is None, s.vector_bytes, kinds)
+        )
+
+    def dims(self) -> list[int]:
+        """What %dims holds: int64; empty for a static kernel."""
+        s = self.schedule
+        if s is None or not s.dynamic:
+            return []
+        return [v * s.itemsize if stride else v for v, stride in s.numbers().values()]
+
+    def text(self, name: str) -> str:
+        """The LLVM text of the function."""
+        if self.schedule is None:
+            return f"define void @{name}(ptr %ptrs, ptr %dims, i64 %begin, i64 %end) nounwind {{\n  ret void\n}}\n"
+        return emit(self.schedule, name)
+
+
+TASK_CYCLES = 90_000.0
+UNIT_CYCLES = 60_000.0
+K_STEPS = 320  # of the reduce axes between two visits of C, at most about
+ONE = Dim(1)
+
+
+def simplify(axes: tuple[Axis, ...]) -> tuple[list[Dim], list[Dim]]:
+    """Axes of C and reduce axes, without those of extent 1, neighbours in memory merged."""
+    free = [Dim(x.extent, x.a, x.b, x.c) for x in axes if x.c is not None and x.extent != 1]
+    red = [Dim(x.extent, x.a, x.b) for x in axes if x.c is None and x.extent != 1]
+    if any(d.extent == 0 for d in red):
+        red = [Dim(0)]
+    return merge(free), merge(red)
+
+
+def merge(dims: list[Dim]) -> list[Dim]:
+    """Joins pairs that one loop can walk."""
+    dims = list(dims)
+    again = True
+    while again:
+        again = False
+        for x in dims:
+            for y in dims:
+                if x is not y and joins(x, y):
+                    dims = [d for d in dims if d is not x and d is not y]
+                    dims.append(replace(y, extent=x.extent * y.extent))
+                    again = True
+                    break
+            if again:
+                break
+    return dims
+
+
+def joins(outer: Dim, inner: Dim) -> bool:
+    n = inner.extent
+    return outer.a == n * inner.a and outer.b == n * inner.b and outer.c == n * inner.c
+
+
+def cut(extent: int, most: int) -> Cut:
+    """As even as possible, the larger tiles first."""
+    tiles = -(-extent // most)
+    size, extra = divmod(extent, tiles)
+    return Cut(extra, size + 1, tiles - extra, size) if extra else Cut(tiles, size)
+
+
+def cut_columns(extent: int, lanes: int, most: int) -> Cut | None:
+    """Cut of a vector axis, in vectors; the last tile must be able to overlap itself where lanes do not fit."""
+    c = cut(-(-extent // lanes), most)
+    if c.n2:
+        c = Cut(c.n2, c.s2, c.n1, c.s1)
+    return None if extent % lanes and (c.s2 if c.n2 else c.s1) < 2 else c
+
+
+def power_below(n: int, most: int) -> int:
+    """The largest power of two that is at most n and `most`."""
+    return min(most, 1 << (max(n, 1).bit_length() - 1))
+
+
+# ---- the model: cycles of one core, registers and loads as on AVX2 ------------------------------
+@dataclass(frozen=True)
+class _Machine:
+    lanes: int
+    registers: int
+
+    def tile(self, m1: int, m2: int, nv: int, loads: float, live: int) -> float:
+        """Cycles of one multiply-add of every accumulator."""
+        sums = m1 * m2 * nv
+        spilled = max(0, sums + live - self.registers)
+        return max(sums * 0.5, loads * 0.5, 4.0) + 2.0 * spilled
+
+
+def load_cost(lane: int, lanes: int) -> float:
+    return 1.0 if lane in (0, 1) else 1.5 * lanes
+
+
+def conflicts(strides: list[tuple[int, int]], width: int, itemsize: int) -> bool:
+    """Whether rows of `width` bytes at these (extent, stride) fall out of a 32 KiB, 8-way cache."""
+    rows, sets, lines = 1, 64, -(-width // 64)
+    for extent, stride in strides:
+        step = abs(stride) * itemsize
+        if step >= 64 and extent > 1:
+            rows *= extent
+            if step % 64 == 0:
+                sets = min(sets, max(1, 64 // math.gcd(64, step // 64)) * lines)
+    return rows * lines > 6 * min(sets, 64)
+
+
+def schedules(spec: Contraction, vector_bytes: int) -> Iterator[tuple[float, Schedule]]:
+    """Possible schedules with their cost in cycles."""
+    free, red = simplify(spec.axes)
+    itemsize = 4 if spec.dtype == "float32" else 8
+    machine = _Machine(vector_bytes // itemsize, 32 if vector_bytes == 64 else 16)
+    args = spec, vector_bytes, machine, itemsize
+    for v in free or [Dim(1, 0, 0, 1)]:
+        others = [d for d in free if d is not v]
+        swap = v.b == 0 and v.a != 0
+        yield from outer(*args, flip(v, swap), [flip(d, swap) for d in others], [flip(d, swap) for d in red], swap)
+    for v in red:
+        if {v.a, v.b} <= {0, 1} and (v.a or v.b) and v.extent > 1:
+            yield from dot(*args, v, free, [d for d in red if d is not v])
+
+
+def flip(d: Dim, swap: bool) -> Dim:
+    return Dim(d.extent, d.b, d.a, d.c) if swap else d
+
+
+def outer(
+    spec: Contraction, vector_bytes: int, machine: _Machine, itemsize: int, v: Dim, others: list[Dim], red: list[Dim],
+    swap: bool,
+) -> Iterator[tuple[float, Schedule]]:  # fmt: skip
+    lanes = power_below(v.extent, machine.lanes)
+    k = tuple(sorted(red, key=lambda d: -abs(d.a) - abs(d.b)))
+    steps = math.prod(d.extent for d in k)
+    vectors = -(-v.extent // lanes)
+    for r1 in [*others, ONE]:
+        if r1 is ONE and others and any(not (d.b and d.a) for d in others):
+            continue
+        rest = [d for d in others if d is not r1]
+        outside = math.prod(d.extent for d in rest)
+        tried: set[tuple[int, int]] = set()
+        for nv in range(1, 13):
+            nv = min(nv, vectors)
+            if spec.dynamic:
+                nv = 1 if v.extent % lanes == 0 and vectors == 1 else 2
+            shared = (nv if not r1.b else 1) + 1
+            m = min(r1.extent, max(1, (machine.registers - shared) // nv), 12)
+            if spec.dynamic:
+                m = next(x for x in (6, 4, 3, 2, 1) if x <= m)
+                v_cut: Cut | None = Cut(-(-v.extent // (nv * lanes)), nv)
+                r1_cut = Cut(-(-r1.extent // m), m)
+            else:
+                v_cut, r1_cut = cut_columns(v.extent, lanes, nv), cut(r1.extent, m)
+            if v_cut is None or (r1_cut.s1, nv) in tried:
+                continue
+            tried.add((r1_cut.s1, nv))
+            for packed in (False, True) if k and v.b and not r1.b and steps > 1 else (False,):
+                cycles = 0.0
+                b_lane, b_cost = v.b, 1.0
+                if packed:
+                    b_lane = 1
+                elif conflicts([(d.extent, d.b) for d in k], nv * lanes * itemsize, itemsize) and r1_cut.tiles > 2:
+                    b_cost = 4.0
+                for n1, s1 in ((v_cut.n1, v_cut.s1), (v_cut.n2, v_cut.s2)):
+                    for n2, s2 in ((r1_cut.n1, r1_cut.s1), (r1_cut.n2, r1_cut.s2)):
+                        if not n1 * n2:
+                            continue
+                        loads = load_cost(v.a, lanes) * (s2 if r1.a else 1) * (s1 if v.a else 1)
+                        loads += load_cost(b_lane, lanes) * b_cost * (s2 if r1.b else 1) * (s1 if v.b else 1)
+                        each = steps * machine.tile(s2, 1, s1, loads, shared)
+                        each += 12 + s1 * s2 * (1.0 if v.c == 1 else 1.5 * lanes)
+                        cycles += n1 * n2 * each
+                r_rows = r1_cut.tiles
+                r_block = row_block(r1, r1_cut, steps, itemsize) if steps * r1.extent * itemsize > 131072 else r_rows
+                if packed:
+                    again = -(-r_rows // r_block)
+                    each = 1.0 + load_cost(v.b, lanes) if v.b == 1 or v.a else 0.75 * lanes
+                    cycles += again * steps * vectors * (each + 0.5)
+                cycles *= outside
+                s = Schedule(
+                    "outer", spec.dtype, lanes, swap, spec.accumulate, spec.dynamic,
+                    spec.b_offset if swap else spec.a_offset, spec.a_offset if swap else spec.b_offset,
+                    (), tuple(rest), v, v_cut, v_cut.tiles, r1, r1_cut, r_block, ONE, Cut(1, 1), k, 0,
+                    vector_bytes=vector_bytes,
+                )  # fmt: skip
+                blocked = block_reduce(s, packed)
+                if blocked is not None:
+                    yield cycles, blocked
+
+
+def row_block(r1: Dim, c: Cut, steps: int, itemsize: int) -> int:
+    """Tiles of rows whose part of A stays in the second-level cache."""
+    rows = max(64, 196608 // (min(steps, K_STEPS) * itemsize))
+    blocks = max(1, round(r1.extent / rows))
+    return -(-c.tiles // blocks)
+
+
+def block_reduce(s: Schedule, packed: bool) -> Schedule | None:
+    """Cuts the outermost reduce axis, and lays out the panel where B is packed. None where a panel cannot fit."""
+    if not s.k:
+        return s
+    inner = math.prod(d.extent for d in s.k[1:])
+    steps = K_STEPS
+    row = max(s.v_cut.s1, s.v_cut.s2) * s.lanes * s.itemsize
+    if packed:
+        steps = min(steps, PANEL_BYTES // row)
+        if inner > steps:
+            return None
+    n = s.k[0].extent
+    block = 0
+    if n * inner > steps and (s.dynamic or n > 1):
+        most = max(1, steps // max(inner, 1))
+        block = most if s.dynamic else even_block(n, most)
+    elif s.dynamic and packed:
+        block = max(1, steps // max(inner, 1))
+    if block >= n and not s.dynamic:
+        block = 0
+    s = replace(s, k_block=block)
+    if not packed:
+        return replace(s, unroll=unrolled(s.k, block))
+    whole = [replace(s.k[0], extent=block or n), *s.k[1:]]
+    strides, after = [], 1
+    for d in reversed(whole):
+        strides.append(after)
+        after *= d.extent
+    panel = merge([replace(d, b=b) for d, b in zip(whole, reversed(strides))])
+    panel.sort(key=lambda d: -d.b)
+    outer_steps = panel[0].extent // (block or n) if n else 1
+    return replace(s, panel=tuple(panel), panel_outer=outer_steps, unroll=unrolled(tuple(panel), block))
+
+
+def even_block(n: int, most: int) -> int:
+    """A block size of at most `most`, dividing n where that costs little."""
+    blocks = -(-n // most)
+    for count in range(blocks, blocks + blocks // 2 + 2):
+        if n % count == 0:
+            return n // count
+    return -(-n // blocks)
+
+
+def unrolled(k: tuple[Dim, ...], block: int) -> int:
+    """How many reduce axes, from the innermost, are written out: as long as it is at most 9 steps."""
+    count, steps = 0, 1
+    for i, d in enumerate(reversed(k)):
+        steps *= d.extent
+        if steps > 9 or (block and i == len(k) - 1):
+            break
+        count += 1
+    return count
+
+
+def dot(
+    spec: Contraction, vector_bytes: int, machine: _Machine, itemsize: int, v: Dim, free: list[Dim], red: list[Dim]
+) -> Iterator[tuple[float, Schedule]]:
+    lanes = power_below(v.extent, machine.lanes)
+    k = tuple(sorted(red, key=lambda d: -abs(d.a) - abs(d.b)))
+    steps = math.prod(d.extent for d in k) * -(-v.extent // lanes)
+    lefts = [d for d in free if d.a and not d.b] or [ONE]
+    rights = [d for d in free if d.b and not d.a] or [ONE]
+    for r1 in lefts:
+        for r2 in rights:
+            rest = [d for d in free if d is not r1 and d is not r2]
+            tried: set[tuple[int, int]] = set()
+            for most2 in (1, 2, 3, 4, 5, 6, 8, 12):
+                m2 = min(most2, r2.extent)
+                m1 = min(r1.extent, max(1, (machine.registers - m2 - 1) // m2), 12)
+                r1_cut, r2_cut = cut(r1.extent, m1), cut(r2.extent, m2)
+                if spec.dynamic:
+                    m1, m2 = (next(x for x in (4, 3, 2, 1) if x <= m) for m in (m1, m2))
+                    r1_cut, r2_cut = Cut(-(-r1.extent // m1), m1), Cut(-(-r2.extent // m2), m2)
+                if (r1_cut.s1, r2_cut.s1) in tried:
+                    continue
+                tried.add((r1_cut.s1, r2_cut.s1))
+                cycles = 0.0
+                for n1, s1 in ((r1_cut.n1, r1_cut.s1), (r1_cut.n2, r1_cut.s2)):
+                    for n2, s2 in ((r2_cut.n1, r2_cut.s1), (r2_cut.n2, r2_cut.s2)):
+                        each = steps * machine.tile(s1, s2, 1, s1 + s2, s2 + 1) + 15 + 4 * s1 * s2
+                        cycles += n1 * n2 * each
+                cycles *= math.prod(d.extent for d in rest)
+                yield cycles, Schedule(
+                    "dot", spec.dtype, lanes, False, spec.accumulate, spec.dynamic, spec.a_offset, spec.b_offset,
+                    (), tuple(rest), v, Cut(1, 1), 1, r1, r1_cut, r1_cut.tiles, r2, r2_cut, k, 0,
+                    vector_bytes=vector_bytes,
+                )  # fmt: skip
+
+
+# ---- parallel units ---------------------------------------------------------------------------
+def spread(s: Schedule, cycles: float) -> Schedule:
+    """Turns loops over C into units until one is about 20 microseconds of work."""
+    loops = sorted(s.loops, key=lambda d: -abs(d.c))
+    units: list[Dim] = []
+    each = cycles / s.r1_blocks
+    while loops and each > UNIT_CYCLES:
+        units.append(loops.pop(0))
+        each /= units[-1].extent
+    tiles = s.v_cut.tiles
+    if s.kind == "outer" and each > UNIT_CYCLES and tiles > 1:
+        fewest = 4 if cycles > 400 * UNIT_CYCLES else 1
+        block = min(tiles, max(fewest, int(tiles * UNIT_CYCLES / each)))
+        block = -(-tiles // -(-tiles // block))
+        s = replace(s, v_block=block)
+        each /= s.v_blocks
+    rows = max(1, s.r1_cut.s1)
+    if each > UNIT_CYCLES and s.r1_block * rows > 64:
+        fewest = -(-(64 if s.panel is not None else 4 * rows) // rows)
+        block = max(fewest, int(s.r1_block * UNIT_CYCLES / each))
+        block = -(-s.r1_cut.tiles // -(-s.r1_cut.tiles // block))
+        s = replace(s, r1_block=min(block, s.r1_block))
+    return replace(s, units=tuple(units), loops=tuple(loops))
+
+
+@lru_cache(maxsize=4096)
+def plan(spec: Contraction, vector_bytes: int) -> Kernel:
+    """Chooses the tile for a contraction.
+
+    Args:
+        spec: what to compute.
+        vector_bytes: 16 (SSE, NEON), 32 (AVX2) or 64 (AVX-512).
+
+    Returns:
+        Kernel: text, number of units, and what %dims holds.
+    """
+    if any(x.extent == 0 for x in spec.axes if x.c is not None):
+        return Kernel(spec, None)
+    cycles, s = min(schedules(spec, vector_bytes), key=lambda pair: pair[0])
+    return Kernel(spec, spread(s, cycles), cycles)
