@@ -19,7 +19,19 @@ from .. import flags
 from ..errors import precondition, unavailable
 from .elf import Loaded, link
 
-__all__ = ["Loaded", "compile_object", "has", "is_x86", "load", "resolve", "target", "vector_bytes", "versions"]
+__all__ = [
+    "Loaded",
+    "assembly",
+    "compile_object",
+    "has",
+    "is_x86",
+    "load",
+    "prepare",
+    "resolve",
+    "target",
+    "vector_bytes",
+    "versions",
+]
 
 # Held around every use of LLVM. A fork waits for it, so that the child does not inherit a half-done LLVM.
 _lock = threading.RLock()
@@ -142,6 +154,12 @@ def _llvm() -> Any:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     return llvm
+
+
+def prepare() -> None:
+    """Imports and sets up LLVM now instead of at the first compilation."""
+    with _lock:
+        _machines(*target())
 
 
 class _Machine:
