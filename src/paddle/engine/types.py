@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import Any, Iterable
 
 import numpy as np
@@ -144,8 +145,8 @@ class TensorType:
         size (int): number of elements.
     """
 
-    __slots__ = ("shape", "dtype", "size")
-    _all: dict[tuple[tuple[int, ...], DType], "TensorType"] = {}
+    __slots__ = ("shape", "dtype", "size", "__weakref__")
+    _all: "weakref.WeakValueDictionary[tuple[tuple[int, ...], DType], TensorType]" = weakref.WeakValueDictionary()
     shape: tuple[int, ...]
     dtype: DType
     size: int

@@ -171,20 +171,25 @@ def _binary(op: Any, reverse: bool = False) -> Callable[[Any, Any], Any]:
 
     def method(self: Tensor, other: Any) -> Any:
         trace = _local.trace
-        if isinstance(other, tracing.Tensor):
-            epoch = trace.epoch
-            if self.epoch == epoch == other.epoch:
-                node = trace.node.children.get((op, self.slot, other.slot))
-                if node is not None and not node.outs:
-                    t = _new(Tensor)
-                    t.type = node.type
-                    t.epoch = epoch
-                    t.sg = node.sg
-                    t.data = t.gnode = t.leaf = None
-                    t.slot = slot = node.slot
-                    trace.values[slot] = t
-                    trace.node = node.end
-                    return t
+        epoch = trace.epoch
+        if self.epoch == epoch:
+            kind = other.__class__
+            if kind is Tensor or isinstance(other, tracing.Tensor):
+                node = trace.node.children.get((op, self.slot, other.slot)) if other.epoch == epoch else None
+            elif (kind is float or kind is int) and other:
+                node = trace.node.children.get((op, self.slot, kind, other))
+            else:
+                node = None
+            if node is not None and not node.outs:
+                t = _new(Tensor)
+                t.type = node.type
+                t.epoch = epoch
+                t.sg = node.sg
+                t.data = t.gnode = t.leaf = None
+                t.slot = slot = node.slot
+                trace.values[slot] = t
+                trace.node = node.end
+                return t
         return trace.record(op, (self, other))
 
     return method

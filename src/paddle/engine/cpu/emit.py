@@ -340,6 +340,13 @@ class Emitter:
             if op in ("isnan", "isinf", "isfinite"):
                 return "true" if op == "isfinite" else "false"
             raise AssertionError(f"{op} of {d} in a loop form")
+        if op.startswith("round_"):
+            short = "f16" if op == "round_float16" else "bf16"
+            self.functions |= {f"f32_to_{short}", f"{short}_to_f32"}
+            self.put(f"{n} = call i16 @pd.f32_to_{short}(float {a})")
+            m = self.name()
+            self.put(f"{m} = call float @pd.{short}_to_f32(i16 {n})")
+            return m
         if op == "isnan":
             self.put(f"{n} = fcmp uno {t} {a}, {a}")
             return n

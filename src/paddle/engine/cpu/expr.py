@@ -373,7 +373,10 @@ class LoopBuilder:
 
     def cast(self, x: Expr, dtype: DType) -> Expr:
         """Conversion as numpy's astype: toward zero to integers, `!= 0` to bool."""
-        return self.scope.cast(x, compute_type(dtype))
+        x = self.scope.cast(x, compute_type(dtype))
+        if dtype is types.float16 or dtype is types.bfloat16:  # rounded here, whether or not it is stored
+            return self.scope.unary("round_" + dtype.name, x)
+        return x
 
     def index(self, x: Expr) -> Expr:
         """An integer element as an index."""
@@ -431,7 +434,7 @@ class LoopBuilder:
 UNARY = {
     "abs", "neg", "not", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan",
     "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "lgamma",
-    "floor", "ceil", "trunc", "round", "isnan", "isinf", "isfinite",
+    "floor", "ceil", "trunc", "round", "isnan", "isinf", "isfinite", "round_float16", "round_bfloat16",
 }  # fmt: skip
 
 
@@ -519,6 +522,9 @@ def _identity(kind: str, dtype: DType) -> Any:
 
 
 def _numpy1(op: str) -> Any:
+    if op.startswith("round_"):
+        half = types.dtype_of(op.removeprefix("round_")).np
+        return lambda x: x.astype(half).astype(x.dtype)
     if op in ("erf", "lgamma"):
         return np.vectorize(getattr(math, op), otypes=[np.float64])
     names = {

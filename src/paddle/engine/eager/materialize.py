@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import collections
+import signal
 import sys
+import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,7 @@ from . import tape
 from .trace import Tensor, Trace, TrieNode, make_tensor, trie
 
 _count = sys.getrefcount
+_MAIN = threading.main_thread().ident
 
 
 def _reference_counts(values: dict[int, Tensor]) -> list[int]:
@@ -40,30 +44,26 @@ class Program:
     """What runs at one flush point for one set of live values.
 
     Attributes:
-        graph: inputs are the leaves it reads, outputs the values that live on.
-        leaves (tuple of int): slots of the inputs. slots (tuple of int): slots of the outputs.
-        donated (tuple of bool): per input, whether its buffer may be overwritten.
+        leaves (tuple of int): slots of the inputs.
         run: what executes it, from the back end: takes and gives lists of arrays.
+        home: the node and the key under which it is found.
     """
 
-    __slots__ = ("graph", "leaves", "slots", "donated", "run")
+    __slots__ = ("leaves", "run", "home")
 
-    def __init__(self, graph: Graph, leaves: tuple[int, ...], slots: tuple[int, ...], donated: tuple[bool, ...]):
-        self.graph, self.leaves, self.slots, self.donated = graph, leaves, slots, donated
-        self.run = backend(graph, donated)
+    def __init__(self, leaves: tuple[int, ...], run: Any, home: tuple[TrieNode, Any]):
+        self.leaves, self.run, self.home = leaves, run, home
 
 
 def path_to(node: TrieNode) -> list[TrieNode]:
     """The steps that make values, in order."""
-    if node.path is None:
-        found = []
-        at: TrieNode | None = node
-        while at is not None:
-            if at.types:
-                found.append(at)
-            at = at.parent
-        node.path = found[::-1]
-    return node.path
+    found = []
+    at: TrieNode | None = node
+    while at is not None:
+        if at.types:
+            found.append(at)
+        at = at.parent
+    return found[::-1]
 
 
 def graph_of(path: list[TrieNode], slots: tuple[int, ...]) -> tuple[Graph, tuple[int, ...]]:
@@ -106,16 +106,20 @@ def flush(trace: Trace) -> None:
             trace.restart()
             return
         slots, donated = survey(trace, node, values)
+        held = uninterrupted()
         if slots:
             if node.programs is None:
                 node.programs = {}
             key = (slots, donated)
             program = node.programs.get(key)
-            if program is None:
-                program = node.programs[key] = make_program(node, slots, donated)
             try:
+                if program is None:
+                    program = node.programs[key] = make_program(node, slots, donated)
+                else:
+                    _programs.move_to_end(program)
                 arrays = [values[s].data for s in program.leaves]
-                outputs = program.run(arrays)
+                with held:
+                    outputs = program.run(arrays)
             except BaseException:
                 trace.restart()
                 raise
@@ -132,6 +136,33 @@ def flush(trace: Trace) -> None:
         if trie.size > flags.get("FLAGS_eager_trie_nodes"):
             trie.clear()
             trace.node = trie.roots[trace.grad]
+    if held.caught is not None:
+        raise KeyboardInterrupt
+
+
+class uninterrupted:
+    """Holds Ctrl-C back until the block has ended, so that a flush is whole: buffers are overwritten in it."""
+
+    __slots__ = ("before", "caught")
+
+    def __init__(self) -> None:
+        self.before: Any = None
+        self.caught: Any = None
+
+    def __enter__(self) -> None:
+        if threading.get_ident() == _MAIN:
+            self.before = signal.getsignal(signal.SIGINT)
+            if self.before is not signal.default_int_handler:
+                self.before = None  # the program has plans of its own
+            else:
+                signal.signal(signal.SIGINT, self.catch)
+
+    def catch(self, number: int, frame: Any) -> None:
+        self.caught = (number, frame)
+
+    def __exit__(self, *exception: Any) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
 
 
 def survey(trace: Trace, node: TrieNode, values: dict[int, Tensor]) -> tuple[tuple[int, ...], frozenset[int]]:
@@ -153,12 +184,36 @@ def survey(trace: Trace, node: TrieNode, values: dict[int, Tensor]) -> tuple[tup
     return tuple(slots), donated
 
 
-_programs: "collections.OrderedDict[Any, Program]" = collections.OrderedDict()
+_programs: "collections.OrderedDict[Program, None]" = collections.OrderedDict()
+_runs: "weakref.WeakValueDictionary[Any, Any]" = weakref.WeakValueDictionary()
 
 
 def make_program(node: TrieNode, slots: tuple[int, ...], donated: frozenset[int]) -> Program:
+    """The program for a flush point. Equal graphs share what runs them, wherever they were recorded."""
     graph, leaves = graph_of(path_to(node), slots)
-    return Program(graph, leaves, slots, tuple(s in donated for s in leaves))
+    mask = tuple(s in donated for s in leaves)
+    key = (signature(graph), mask)
+    run = _runs.get(key)
+    if run is None:
+        run = _runs[key] = backend(graph, mask)
+    program = Program(leaves, run, (node, (slots, donated)))
+    _programs[program] = None
+    while len(_programs) > flags.get("FLAGS_eager_programs"):
+        old, _ = _programs.popitem(last=False)
+        home, at = old.home
+        if home.programs is not None:
+            home.programs.pop(at, None)
+    return program
+
+
+def signature(graph: Graph) -> Any:
+    """What tells one graph from another, operators by identity."""
+    number = {v: i for i, v in enumerate(graph.values())}
+    return (
+        tuple(v.type for v in graph.inputs),
+        tuple((n.op, *(number[v] for v in n.inputs)) for n in graph.nodes),
+        tuple(number[v] for v in graph.outputs),
+    )
 
 
 def read_foreign(trace: Trace, t: Tensor) -> None:
@@ -169,8 +224,7 @@ def read_foreign(trace: Trace, t: Tensor) -> None:
         node = trace.flush_next or trace.node
         values = dict(trace.values)
         graph, leaves = graph_of(path_to(node), (t.slot,))
-        program = Program(graph, leaves, (t.slot,), tuple(False for _ in leaves))
-        t.data = program.run([values[s].data for s in leaves])[0]
+        t.data = backend(graph, tuple(False for _ in leaves))([values[s].data for s in leaves])[0]
 
 
 # ---- back ends --------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class TrieNode:
     """
 
     __slots__ = ("children", "end", "type", "sg", "slot", "types", "sgs", "op", "refs", "grad", "programs",
-                 "parent", "line", "next_slot", "numbers", "outs", "path", "freed")  # fmt: skip
+                 "parent", "line", "next_slot", "numbers", "outs", "freed")  # fmt: skip
 
     def __init__(self, parent: "TrieNode | None", grad: bool):
         self.children: dict[Any, TrieNode] = {}
@@ -57,7 +57,6 @@ class TrieNode:
         self.line: tuple[str, int] | None = None
         self.numbers: dict[Any, int] | None = None
         self.outs: tuple[Any, ...] = ()
-        self.path: Any = None
         self.freed: frozenset[int] = frozenset() if parent is None else parent.freed
 
 
@@ -126,15 +125,16 @@ class Trace:
         values: Tensor by slot, leaves included.
         shadows: further Tensors of this stretch that hold a slot (values saved for gradients).
         generic: hooks or Python-level gradients are involved; no shortcut for backward.
+        in_layer: a Layer is being called, for inference.
     """
 
-    __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "busy",
+    __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "busy", "in_layer",
                  "__weakref__")  # fmt: skip
 
     def __init__(self) -> None:
         self.grad = True
         self.lock = threading.RLock()
-        self.busy = False
+        self.busy = self.in_layer = False
         self.epoch = 0
         self.restart()
 
