@@ -3,6 +3,7 @@
 from ..utils.public import METHODS
 from .creation import *
 from .tensor import Tensor
+from .to_string import *
 
 for _name, _function in METHODS.items():
     setattr(Tensor, _name, _function)

@@ -1,36 +1,145 @@
-"""`paddle.Tensor`: the class, its attributes, Python operators and what reads its values.
+"""`paddle.Tensor`: the class, its attributes, its gradient, and what reads its values.
 
-Functions of tensors are defined in the other modules of this package and become methods in `methods.py`.
+Functions of tensors are defined in the other modules of this package; `__init__` makes them methods.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable
+import copy
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from ..engine import errors, types
 from ..engine.eager import tape
 from ..engine.eager import trace as tracing
+from ..engine.eager.trace import from_array
 from ..engine.ops import elementwise as ew
+from ..engine.ops.creation import Full
 from ..engine.ops.elementwise import Detach
 from ..engine.types import DType
+from ..framework.place import CPU, Place
 
 _local = tracing.local
 _new = object.__new__
+_names = itertools.count()
 
 
 class Size(list):
-    """The shape of a Tensor: a list of int."""
+    """The shape of a Tensor: a list of int that also equals tuples.
+
+    Examples:
+        >>> paddle.Size([2, 3]).numel()
+        6
+    """
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
 
     def numel(self) -> int:
-        return int(np.prod(self)) if self else 1
+        """The number of elements of a Tensor of this shape."""
+        n = 1
+        for m in self:
+            n *= m
+        return n
+
+    def __eq__(self, other: object) -> bool:
+        return list.__eq__(self, list(other) if isinstance(other, tuple) else other)  # type: ignore[arg-type]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __add__(self, other: Any) -> "Size":
+        return Size([*self, *other])
+
+    def __radd__(self, other: Any) -> "Size":
+        return Size([*other, *self])
+
+    def __getitem__(self, i: Any) -> Any:
+        found = list.__getitem__(self, i)
+        return Size(found) if type(i) is slice else found
+
+    def __repr__(self) -> str:
+        return f"paddle.Size({list.__repr__(self)})"
+
+    __str__ = __repr__
+
+
+class TensorSize(int):
+    """The number of elements of a Tensor; called, as in x.size(0), the sizes of its axes."""
+
+    shape: tuple[int, ...]
+
+    def __call__(self, dim: int | None = None) -> Any:
+        return Size(self.shape) if dim is None else self.shape[dim]
+
+
+class HookHandle:
+    """Given by `register_hook`; takes the hook away again."""
+
+    def __init__(self, hooks: dict[int, Callable[[Any], Any]], key: int):
+        self._hooks, self._key = hooks, key
+
+    def remove(self) -> bool:
+        """Takes the hook away. Returns False if it was gone already."""
+        return self._hooks.pop(self._key, None) is not None
+
+
+class DenseTensor:
+    """What `Tensor.get_tensor()` gives: the bare array of a Tensor, to be read and set."""
+
+    def __init__(self, owner: "Tensor"):
+        self._owner = owner
+
+    def shape(self) -> list[int]:
+        return list(self._owner.type.shape)
+
+    def set(self, array: Any, place: Any = None) -> None:
+        a = np.array(array, order="C")
+        tracing.rebind(self._owner, from_array(a))
+
+    def _is_initialized(self) -> bool:
+        return True
+
+    def _dtype(self) -> DType:
+        return self._owner.type.dtype
+
+    def _place(self) -> Place:
+        return CPU
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self._owner.__array__(dtype, copy)
 
 
 class Tensor(tracing.Tensor):
-    """An array with a gradient, recorded lazily and computed when its values are read."""
+    """An array with a gradient, recorded lazily and computed when its values are read.
+
+    Args:
+        data (list|tuple|numpy.ndarray|Tensor): values; or sizes, as in Tensor(2, 3), for zeros.
+
+    Attributes:
+        shape (Size), dtype (dtype), ndim (int), size (int), place (Place): what it is.
+        stop_gradient (bool): no gradients are computed for it. grad (Tensor|None): its gradient after backward.
+        name (str): unique. persistable (bool): kept by those who save a model.
+
+    Examples:
+        >>> x = paddle.Tensor([1.0, 2.0])
+        >>> x.shape, x.dtype
+        (paddle.Size([2]), paddle.float32)
+    """
 
     __slots__ = ()
+    __array_ufunc__ = None  # numpy's operators leave the work to those of Tensor
+    __array_priority__ = 100
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is Tensor:
+            from .creation import construct
+
+            return construct(None, *args, **kwargs)
+        return _new(cls)
 
     # -- description --
     @property
@@ -47,7 +156,40 @@ class Tensor(tracing.Tensor):
 
     @property
     def size(self) -> int:
-        return self.type.size
+        n = TensorSize(self.type.size)
+        n.shape = self.type.shape
+        return n
+
+    @property
+    def place(self) -> Place:
+        return CPU
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    @property
+    def name(self) -> str:
+        found = self.__dict__.get("_name")
+        if found is None:
+            found = self.__dict__["_name"] = f"generated_tensor_{next(_names)}"
+        return found
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self.__dict__["_name"] = value
+
+    @property
+    def persistable(self) -> bool:
+        return self.__dict__.get("_persistable", False)
+
+    @persistable.setter
+    def persistable(self, value: bool) -> None:
+        self.__dict__["_persistable"] = bool(value)
+
+    @property
+    def inplace_version(self) -> int:
+        return self.__dict__.get("_inplace_version", 0)
 
     # -- gradients --
     @property
@@ -57,19 +199,51 @@ class Tensor(tracing.Tensor):
     @stop_gradient.setter
     def stop_gradient(self, value: bool) -> None:
         value = bool(value)
-        if value == self.sg:
-            return
-        trace = _local.trace
-        if self.data is None and self.epoch == trace.epoch:
-            # a value of the running trace: from here on, a leaf of its own
-            trace.flush() if not value else None
-        if self.epoch == trace.epoch and trace.values.get(self.slot) is self:
-            trace.values[self.slot] = tracing.shadow(self)
-            if self.data is None:
-                tracing.rebind(self, Detach()(self))
+        if value != self.sg:
+            if value:
+                self._stop()
             else:
-                self.epoch = 0
-        self.sg, self.gnode = value, None
+                self._start()
+
+    def _stop(self) -> None:
+        """No gradients from here on. How it was made is kept, in case they are wanted again."""
+        edge = tape.edge_of(self)
+        self._leave_trace()
+        if isinstance(edge, tuple):
+            self.__dict__["_history"] = edge
+        self.sg, self.gnode = True, None
+
+    def _start(self) -> None:
+        """A leaf that gradients are computed for; or, after `_stop`, what it was before."""
+        self.array()
+        self._leave_trace()
+        self.sg, self.gnode = False, self.__dict__.pop("_history", None)
+
+    def _leave_trace(self) -> None:
+        """Another handle takes the place of this Tensor in the running trace; it enters anew when used again."""
+        trace = _local.trace
+        if self.epoch != trace.epoch:
+            return
+        if self.data is None:
+            tracing.rebind(self, Detach()(self))
+            self.leaf = None
+        else:
+            if trace.values.get(self.slot) is self:
+                trace.values[self.slot] = tracing.shadow(self)
+            self.epoch = 0
+
+    @property
+    def requires_grad(self) -> bool:
+        return not self.sg
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.stop_gradient = not value
+
+    def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
+        """Sets whether gradients are computed for this Tensor. Returns it."""
+        self.stop_gradient = not requires_grad
+        return self
 
     @property
     def grad(self) -> Any:
@@ -77,22 +251,53 @@ class Tensor(tracing.Tensor):
         if leaf is None:
             return None
         if leaf.zero:
-            from ..engine.ops.creation import Full
-
             leaf.grad = Full(self.type.shape, 0.0, self.type.dtype)()
             leaf.zero = False
         return leaf.grad
 
     @grad.setter
     def grad(self, value: Any) -> None:
+        if value is not None and not isinstance(value, tracing.Tensor):
+            raise errors.invalid_argument(
+                "grad: a gradient is a Tensor.", expected="a Tensor or None", received=type(value).__name__
+            )
         state = tape.leaf_state(self)
         state.grad, state.zero = value, False
 
     @property
-    def is_leaf(self) -> bool:
-        return self.sg or isinstance(tape.edge_of(self), tape.LeafState)
+    def grad_(self) -> Any:
+        return self.grad
 
-    def backward(self, grad_tensor: Any = None, retain_graph: bool = False) -> None:
+    @property
+    def grad_fn(self) -> Any:
+        """What made this Tensor, for the curious: a node of the tape, or None."""
+        if self.sg:
+            return None
+        edge = tape.edge_of(self)
+        return edge[0] if isinstance(edge, tuple) else None
+
+    @property
+    def is_leaf(self) -> bool:
+        if self.sg:
+            return "_history" not in self.__dict__
+        return isinstance(tape.edge_of(self), tape.LeafState)
+
+    def backward(
+        self, grad_tensor: Any = None, retain_graph: bool = False, *, dump_backward_graph_path: str | None = None
+    ) -> None:
+        """Adds the gradients of this Tensor to `grad` of the leaves that it depends on.
+
+        Args:
+            grad_tensor (Tensor, optional): the gradient of this Tensor itself. Default: ones.
+            retain_graph (bool): keep what is needed to go through the same operations again.
+            dump_backward_graph_path (str, optional): a folder for a text file that lists the operations.
+
+        Examples:
+            >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+            >>> (x * x).backward()
+            >>> x.grad.tolist()
+            [6.0]
+        """
         if self.sg:
             raise errors.precondition(
                 "backward: the Tensor takes no part in differentiation.",
@@ -100,13 +305,89 @@ class Tensor(tracing.Tensor):
                 received=f"a Tensor {self.type} with stop_gradient True",
                 hint="nothing that it was computed from has stop_gradient=False, or no_grad was active.",
             )
+        if dump_backward_graph_path is not None:
+            import os
+
+            os.makedirs(dump_backward_graph_path, exist_ok=True)
+            with open(os.path.join(dump_backward_graph_path, "backward_graph.txt"), "w") as f:
+                f.write(tape.describe([tape.edge_of(self)]))
         tape.backward([self], [grad_tensor], retain_graph)
+
+    def gradient(self) -> np.ndarray | None:
+        """The gradient as an array, or None."""
+        g = self.grad
+        return None if g is None else g.numpy()
+
+    def clear_gradient(self, set_to_zero: bool = True) -> None:
+        """Clears the gradient: to zeros if there is one, or to None."""
+        leaf = self.leaf
+        if leaf is not None and (leaf.grad is not None or leaf.zero):
+            leaf.grad, leaf.zero = None, bool(set_to_zero)
+
+    def clear_grad(self) -> None:
+        """Clears the gradient to zeros if there is one."""
+        self.clear_gradient()
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> HookHandle:
+        """Calls `hook` with the gradient of this Tensor in each backward.
+
+        Args:
+            hook (callable): takes the gradient; what it returns, unless None, goes on in its place.
+
+        Returns:
+            HookHandle: `remove()` takes the hook away.
+
+        Raises:
+            RuntimeError: no gradients are computed for this Tensor.
+
+        Examples:
+            >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+            >>> handle = x.register_hook(lambda g: g * 10)
+            >>> (x * 2).backward()
+            >>> x.grad.tolist()
+            [20.0]
+        """
+        if self.sg:
+            raise errors.precondition(
+                "register_hook: no gradients are computed for this Tensor.",
+                expected="stop_gradient False",
+                received=f"{self.type} with stop_gradient True",
+            )
+        _local.trace.generic = True
+        edge = tape.edge_of(self)
+        if isinstance(edge, tuple):
+            node, i = edge
+            node.hooks = node.hooks or {}
+            hooks = node.hooks.setdefault(i, {})
+        else:
+            edge.hooks = hooks = edge.hooks if edge.hooks is not None else {}
+        key = next(_hook_keys)
+        hooks[key] = hook
+        return HookHandle(hooks, key)
+
+    def retain_grads(self) -> None:
+        """Keeps `grad` of a Tensor that is not a leaf in the next backward."""
+        if self.sg:
+            return
+        edge = tape.edge_of(self)
+        if isinstance(edge, tuple):
+            _local.trace.generic = True
+            node, i = edge
+            node.keep = node.keep or {}
+            node.keep[i] = tape.leaf_state(self)
 
     def detach(self) -> "Tensor":
         """The same value without its history."""
         if self.data is not None:
             return tracing.make_tensor(self.type, 0, 0, True, self.data)  # type: ignore[return-value]
         return Detach()(self)
+
+    def detach_(self) -> "Tensor":
+        """Forgets how this Tensor was made. Returns it."""
+        if not self.sg:
+            self._stop()
+        self.__dict__.pop("_history", None)
+        return self
 
     # -- values --
     def array(self) -> np.ndarray:
@@ -116,52 +397,187 @@ class Tensor(tracing.Tensor):
         return self.data  # type: ignore[return-value]
 
     def numpy(self) -> np.ndarray:
+        """The values as an array of one's own; bfloat16 as uint16, as upstream does."""
         a = self.array()
         return a.view(np.uint16).copy() if self.type.dtype is types.bfloat16 else a.copy()
 
     def item(self, *args: int) -> Any:
+        """One element as a Python number.
+
+        Args:
+            *args (int): nothing for a Tensor of one element; a position in row-major order; or one index per axis.
+
+        Raises:
+            ValueError: more than one element, or no such element.
+
+        Examples:
+            >>> paddle.to_tensor([[1, 2], [3, 4]]).item(1, 0)
+            3
+        """
         a = self.array()
-        if args:
-            return a.item(*args)
-        if a.size != 1:
-            raise errors.invalid_argument(
-                "item: the Tensor has more than one element.",
-                expected="one element, or the indices of one",
-                received=f"{self.type}",
+        if not args:
+            if a.size != 1:
+                raise errors.invalid_argument(
+                    "item: the Tensor has more than one element.",
+                    expected="one element, or the indices of one",
+                    received=f"{self.type}",
+                )
+            v = a.item()
+        else:
+            try:
+                v = a.item(*args)
+            except (IndexError, ValueError) as e:
+                raise errors.invalid_argument(
+                    "item: there is no such element.", expected=f"indices into {self.type}", received=f"{args}: {e}"
+                ) from None
+        return float(v) if isinstance(v, np.generic) or type(v).__module__ == "ml_dtypes" else v
+
+    def tolist(self) -> Any:
+        """The values as nested lists; a number for a 0-d Tensor."""
+        a = self.array()
+        return (a if a.dtype.kind in "biufc" else a.astype(np.float32)).tolist()
+
+    def set_value(self, value: Any) -> None:
+        """Gives this Tensor other values, of its own shape and dtype.
+
+        Args:
+            value (numpy.ndarray|Tensor|dict): the values.
+
+        Raises:
+            AssertionError: another type, shape or dtype.
+        """
+        if isinstance(value, dict):
+            value = next(iter(value.values()))
+        if isinstance(value, tracing.Tensor):
+            a = value.array()  # type: ignore[attr-defined]
+        elif isinstance(value, np.ndarray):
+            a = value
+        else:
+            raise AssertionError(
+                errors.message("InvalidType", "set_value: this holds no values.", "an array or a Tensor",
+                               type(value).__name__)
+            )  # fmt: skip
+        mine = self.type.dtype
+        if a.dtype == np.uint16 and mine is types.bfloat16:
+            a = a.view(mine.np)
+        if a.shape != self.type.shape or a.dtype != mine.np:
+            raise AssertionError(
+                errors.message("InvalidArgument", "set_value: the value does not fit the Tensor.", f"{self.type}",
+                               f"{a.dtype.name}{list(a.shape)}")
+            )  # fmt: skip
+        tracing.rebind(self, from_array(np.array(a, order="C")))
+
+    def copy_(self, other: "Tensor", blocking: bool = True) -> "Tensor":
+        """Takes the values of another Tensor. Returns this one."""
+        from ..utils.public import replace
+
+        return replace(self, tracing.shadow(other.detach()))
+
+    def value(self) -> "Tensor":
+        """The Tensor itself."""
+        return self
+
+    def get_tensor(self) -> DenseTensor:
+        """The bare array behind the Tensor."""
+        return DenseTensor(self)
+
+    def _is_initialized(self) -> bool:
+        return True
+
+    def _one(self, what: str) -> Any:
+        if self.type.size != 1:
+            raise AssertionError(
+                errors.message(
+                    "InvalidArgument", f"{what} of a Tensor of several elements.", "one element", f"{self.type}"
+                )
             )
-        return a.item()
+        return self.array().reshape(())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._one("float()"))
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._one("int()"))
+
+    def __long__(self) -> int:
+        return int(self._one("int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._one("complex()"))
 
     def __bool__(self) -> bool:
-        return bool(self.item())
+        return bool(self._one("The truth value"))
+
+    __nonzero__ = __bool__
 
     def __index__(self) -> int:
-        return int(self.item())
+        v = self._one("The index value")
+        if self.type.dtype.kind not in "iub":
+            raise errors.invalid_type("A Tensor is used as an index.", expected="an integer type",
+                                      received=f"{self.type}")  # fmt: skip
+        return int(v)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         a = self.numpy()
         return a if dtype is None else a.astype(dtype)
 
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
+    ) -> Any:
+        return self.numpy().__dlpack__()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
     def __len__(self) -> int:
         if not self.type.shape:
-            raise TypeError("len() of a 0-D tensor")
+            raise AssertionError(errors.message("InvalidArgument", "len() of a 0-d Tensor.", "at least one axis"))
         return self.type.shape[0]
+
+    def __iter__(self) -> Iterator["Tensor"]:
+        return (self[i] for i in range(len(self)))  # type: ignore[index]
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self.array() == (value.array() if isinstance(value, Tensor) else value)).any())
 
     def __hash__(self) -> int:
         return id(self)
 
+    def __copy__(self) -> "Tensor":
+        return self.clone()  # type: ignore[attr-defined]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Tensor":
+        made = from_array(np.array(self.array()), self.sg)
+        memo[id(self)] = made
+        for key, value in self.__dict__.items():
+            if key not in ("_history", "_name"):
+                made.__dict__[key] = copy.deepcopy(value, memo)
+        return made  # type: ignore[return-value]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        keep = {k: v for k, v in self.__dict__.items() if k not in ("_history", "_inplace_version")}
+        return _revive, (self.type.dtype.name, self.type.shape, self.array().tobytes(), self.sg, keep)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if not self.type.shape else object.__format__(self, spec)
+
     def __repr__(self) -> str:
-        a = self.array()
-        values = np.array2string(a, separator=", ", prefix="       ")
-        return (
-            f"Tensor(shape={list(self.type.shape)}, dtype={self.type.dtype.name}, place=Place(cpu), "
-            f"stop_gradient={self.sg},\n       {values})"
-        )
+        from .to_string import describe
+
+        return describe(self)
+
+    __str__ = __repr__
+
+
+_hook_keys = itertools.count()
+
+
+def _revive(dtype: str, shape: tuple[int, ...], data: bytes, sg: bool, state: dict[str, Any]) -> Any:
+    """A Tensor from a pickle."""
+    a = np.frombuffer(data, types.dtype_of(dtype).np).reshape(shape).copy()
+    made = from_array(a, sg)
+    made.__dict__.update(state)
+    return made
 
 
 def _binary(op: Any, reverse: bool = False) -> Callable[[Any, Any], Any]:
@@ -171,26 +587,35 @@ def _binary(op: Any, reverse: bool = False) -> Callable[[Any, Any], Any]:
 
     def method(self: Tensor, other: Any) -> Any:
         trace = _local.trace
-        epoch = trace.epoch
-        if self.epoch == epoch:
-            kind = other.__class__
-            if kind is Tensor or isinstance(other, tracing.Tensor):
-                node = trace.node.children.get((op, self.slot, other.slot)) if other.epoch == epoch else None
-            elif (kind is float or kind is int) and other:
-                node = trace.node.children.get((op, self.slot, kind, other))
-            else:
-                node = None
-            if node is not None and not node.outs:
-                t = _new(Tensor)
-                t.type = node.type
-                t.epoch = epoch
-                t.sg = node.sg
-                t.data = t.gnode = t.leaf = None
-                t.slot = slot = node.slot
-                trace.values[slot] = t
-                trace.node = node.end
-                return t
+        if isinstance(other, tracing.Tensor):
+            epoch = trace.epoch
+            if self.epoch == epoch == other.epoch:
+                node = trace.node.children.get((op, self.slot, other.slot))
+                if node is not None and not node.outs:
+                    t = _new(Tensor)
+                    t.type = node.type
+                    t.epoch = epoch
+                    t.sg = node.sg
+                    t.data = t.gnode = t.leaf = None
+                    t.slot = slot = node.slot
+                    trace.values[slot] = t
+                    trace.node = node.end
+                    return t
         return trace.record(op, (self, other))
+
+    return method
+
+
+def _equality(op: Any) -> Callable[[Any, Any], Any]:
+    """== and !=: element by element with numbers and arrays; by identity with anything else."""
+    compare = _binary(op)
+
+    def method(self: Tensor, other: Any) -> Any:
+        if isinstance(other, tracing.Tensor) or ew.is_number(other):
+            return compare(self, other)
+        if isinstance(other, np.ndarray):
+            return compare(self, from_array(np.array(other, order="C")))
+        return NotImplemented
 
     return method
 
@@ -198,9 +623,11 @@ def _binary(op: Any, reverse: bool = False) -> Callable[[Any, Any], Any]:
 for _name, _op in (("add", ew.add), ("sub", ew.subtract), ("mul", ew.multiply), ("truediv", ew.divide)):
     setattr(Tensor, f"__{_name}__", _binary(_op))
     setattr(Tensor, f"__r{_name}__", _binary(_op, True))
-for _name, _op in (("lt", ew.less_than), ("le", ew.less_equal), ("gt", ew.greater_than), ("ge", ew.greater_equal),
-                   ("eq", ew.equal), ("ne", ew.not_equal)):  # fmt: skip
+for _name, _op in (("lt", ew.less_than), ("le", ew.less_equal), ("gt", ew.greater_than), ("ge", ew.greater_equal)):
     setattr(Tensor, f"__{_name}__", _binary(_op))
+Tensor.__eq__ = _equality(ew.equal)  # type: ignore[method-assign, assignment]
+Tensor.__ne__ = _equality(ew.not_equal)  # type: ignore[method-assign, assignment]
+Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__  # type: ignore[attr-defined]
 Tensor.__neg__ = lambda self: _local.trace.record(ew.negative, (self,))  # type: ignore[attr-defined]
 
 tracing.TENSOR[0] = Tensor
