@@ -179,7 +179,9 @@ def survey(trace: Trace, node: TrieNode, values: dict[int, Tensor]) -> tuple[tup
         slots = sorted(extra.union(slots))
     alive = set(live)
     donated = frozenset(
-        s for s, t in values.items() if t.data is not None and s not in alive and _array_count(t) == _ONE_OWNER
+        s
+        for s, t in values.items()
+        if t.data is not None and s not in alive and _array_count(t) == _ONE_OWNER and t.data.base is None
     )
     return tuple(slots), donated
 
