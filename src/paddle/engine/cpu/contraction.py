@@ -11,8 +11,8 @@ neighbour in the same tile: both compute equal numbers, and every old value of C
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Sequence
 
 Num = int | str
 Values = list[str]

@@ -8,9 +8,9 @@ model of the core (two multiply-adds and two loads a cycle) and gives a `Kernel`
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Iterator
 
 from .contraction import PANEL_BYTES, Cut, Dim, Schedule, emit
 
@@ -193,7 +193,10 @@ def schedules(spec: Contraction, vector_bytes: int) -> Iterator[tuple[float, Sch
     itemsize = 4 if spec.dtype == "float32" else 8
     machine = _Machine(vector_bytes // itemsize, 32 if vector_bytes == 64 else 16)
     args = spec, vector_bytes, machine, itemsize
-    for v in free or [Dim(1, 0, 0, 1)]:
+    along = free or [Dim(1, 0, 0, 1)]
+    if spec.dynamic:  # fewer kinds of kernels
+        along = [d for d in along if d.c == 1] or along
+    for v in along:
         others = [d for d in free if d is not v]
         swap = v.b == 0 and v.a != 0
         yield from outer(*args, flip(v, swap), [flip(d, swap) for d in others], [flip(d, swap) for d in red], swap)
@@ -249,7 +252,7 @@ def outer(
                         loads = load_cost(v.a, lanes) * (s2 if r1.a else 1) * (s1 if v.a else 1)
                         loads += load_cost(b_lane, lanes) * b_cost * (s2 if r1.b else 1) * (s1 if v.b else 1)
                         each = steps * machine.tile(s2, 1, s1, loads, shared)
-                        each += 12 + s1 * s2 * (1.0 if v.c == 1 else 1.5 * lanes)
+                        each += 12 + s1 * s2 * (1.0 if v.c == 1 else 4.0 * lanes)
                         cycles += n1 * n2 * each
                 r_rows = r1_cut.tiles
                 r_block = row_block(r1, r1_cut, steps, itemsize) if steps * r1.extent * itemsize > 131072 else r_rows
