@@ -42,6 +42,40 @@ class Number:
     def array(self) -> np.ndarray:
         return np.asarray(self.value).astype(self.dtype.np)
 
+    # Gradient rules compute with their arguments, numbers included.
+    def _with(self, other: Any, compute: Any) -> Any:
+        if isinstance(other, Number):
+            other = other.value
+        if not isinstance(other, (int, float, complex)):
+            return NotImplemented
+        with np.errstate(all="ignore"):
+            return Number(compute(self.array(), other), self.dtype)
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, np.add)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(other, np.multiply)
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(other, np.subtract)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(other, lambda x, y: np.subtract(y, x))
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(other, np.divide)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with(other, lambda x, y: np.divide(y, x))
+
+    def __neg__(self) -> Any:
+        return Number(-self.array(), self.dtype)
+
     def __repr__(self) -> str:
         return f"{self.value!r}"
 
