@@ -22,6 +22,7 @@ _ALLOC, _WRITE, _EXEC = 2, 1, 4
 _NOBITS, _RELA, _SYMTAB, _INIT_ARRAY = 8, 4, 2, 14
 _X86_64, _AARCH64 = 62, 183
 _PAGE = mmap.PAGESIZE
+_MAX_BYTES, _MAX_ALIGN = 1 << 31, 4096
 
 
 class _Section(NamedTuple):
@@ -113,6 +114,10 @@ class _Image:
         (table,) = struct.unpack_from("<Q", data, 40)
         size, count = struct.unpack_from("<HH", data, 58)
         self.sections = [_Section(*struct.unpack_from("<IIQQQQIIQQ", data, table + i * size)) for i in range(count)]
+        for section in self.sections:
+            size = 0 if section.type == _NOBITS else section.size
+            if section.offset + size > len(data) or section.size > _MAX_BYTES or section.align > _MAX_ALIGN:
+                raise ValueError("a section is out of bounds")
         (strings,) = struct.unpack_from("<H", data, 62)
         self.names = self.sections[strings]
         self.symbols = self._read_symbols()

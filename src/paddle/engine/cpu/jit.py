@@ -6,13 +6,14 @@ object cache does without it.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
 import platform
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import flags
@@ -191,41 +192,47 @@ def compile_object(text: str, optimize: bool = True, for_target: tuple[str, str,
     Raises:
         RuntimeError: the text is malformed.
     """
-    with _lock:
-        with _llvm().create_context() as context:
-            module, machine = _prepared(text, optimize, for_target, context)
-            with module:
-                return machine.emit_object(module)
+    with _prepared(text, optimize, for_target) as (module, machine):
+        return machine.emit_object(module)
 
 
 def assembly(text: str, optimize: bool = True, for_target: tuple[str, str, str] | None = None) -> str:
     """What `compile_object` would give, as assembly text: for tests and for looking at."""
-    with _lock:
-        with _llvm().create_context() as context:
-            module, machine = _prepared(text, optimize, for_target, context)
-            with module:
-                return machine.emit_assembly(module)
+    with _prepared(text, optimize, for_target) as (module, machine):
+        return machine.emit_assembly(module)
 
 
-def _prepared(text: str, optimize: bool, for_target: tuple[str, str, str] | None, context: Any) -> tuple[Any, Any]:
-    llvm = _llvm()
-    made = _machines(*(for_target or target()))
+@contextlib.contextmanager
+def _prepared(text: str, optimize: bool, for_target: tuple[str, str, str] | None) -> Iterator[tuple[Any, Any]]:
+    """The module, optimized, and the target machine. The module must end before its context, also on errors."""
+    with _lock, _llvm().create_context() as context:
+        made = _machines(*(for_target or target()))
+        with _parsed(made.header + text, context) as module:
+            if optimize:
+                _optimize(module, made.machine)
+            yield module, made.machine
+
+
+def _parsed(text: str, context: Any) -> Any:
+    module = None
     try:
-        module = llvm.parse_assembly(made.header + text, context)
+        module = _llvm().parse_assembly(text, context)
         if flags.get("FLAGS_cpu_verify"):
             module.verify()
+        return module
     except RuntimeError as error:
+        if module is not None:
+            module.close()
         raise unavailable("machine code: LLVM does not accept the text.", received=str(error).strip()) from error
-    if optimize:
-        options = llvm.create_pipeline_tuning_options(2)
+
+
+def _optimize(module: Any, machine: Any) -> None:
+    llvm = _llvm()
+    with llvm.create_pipeline_tuning_options(2) as options:
         options.loop_vectorization = True
         options.slp_vectorization = False
-        builder = llvm.create_pass_builder(made.machine, options)
-        passes = builder.getModulePassManager()
-        passes.run(module, builder)
-        for part in (passes, builder, options):
-            part.close()
-    return module, made.machine
+        with llvm.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
+            passes.run(module, builder)
 
 
 # C functions that LLVM may call of its own accord, or that the engine's text calls.
