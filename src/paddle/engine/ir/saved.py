@@ -13,7 +13,6 @@ Reading looks operators up by name, checks attribute names and types, infers eve
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections.abc import Mapping
@@ -132,7 +131,7 @@ def decode(a: Any) -> Any:
 
 
 def _operator(cls: Any, attrs: Any) -> Any:
-    names = {f.name for f in dataclasses.fields(cls)}
+    names = set(cls.fields)
     if not isinstance(attrs, dict) or not set(attrs) <= names:
         raise _bad(f"the attributes of {cls.name} do not fit", f"{attrs!r}, known: {sorted(names)}")
     try:

@@ -39,7 +39,7 @@ def beside(kind: str, dtype: DType) -> DType:
     if kind == "i":
         return types.int64
     if kind == "f":
-        return types.default_dtype()
+        return types.float32  # whatever the default type is
     return types.complex128 if dtype is types.float64 else types.complex64
 
 
@@ -70,40 +70,49 @@ def cast(x: Any, dtype: DType) -> Any:
     return x if x.dtype is dtype else Cast(dtype)(x)
 
 
-def promoted(name: str, x: Any, y: Any, floating: bool = False) -> tuple[Any, Any]:
+def promoted(name: str, x: Any, y: Any, floating: bool = False, scalars: bool = True) -> tuple[Any, Any]:
     """Both arguments in one element type: numbers typed, tensors cast where they have to be.
 
-    floating: integers are computed in the default floating type (true division).
+    floating: integers are computed in float32 (true division). scalars: a 0-d tensor counts as a number.
     """
     x_number, y_number = is_number(x), is_number(y)
     if x_number and y_number:
-        x = Number(
-            x, {"b": types.bool_, "i": types.int64, "f": types.default_dtype(), "c": types.complex64}[number_type(x)]
-        )
+        kind = number_type(x)
+        x = Number(x, {"b": types.bool_, "i": types.int64, "f": types.default_dtype(), "c": types.complex64}[kind])
         x_number = False
     for a, label in ((x, "x"), (y, "y")):
         if not is_number(a) and not hasattr(a, "dtype"):
-            raise invalid_argument(
+            raise invalid_type(
                 f"{name}: {label} is not a Tensor.", expected="a Tensor or a number", received=f"{label}: {a!r}"
             )
     if y_number:
-        dtype = beside(number_type(y), x.dtype)
+        dtype = type_with_number(y, x.dtype)
     elif x_number:
-        dtype = beside(number_type(x), y.dtype)
+        dtype = type_with_number(x, y.dtype)
     elif x.dtype is y.dtype:
         dtype = x.dtype
-    elif len(y.shape) == 0 and len(x.shape) > 0:
-        dtype = beside(y.dtype.kind if y.dtype.kind != "u" else "i", x.dtype)
-        dtype = y.dtype if _RANK[y.dtype.kind] > _RANK[x.dtype.kind] else dtype
-    elif len(x.shape) == 0 and len(y.shape) > 0:
-        dtype = x.dtype if _RANK[x.dtype.kind] > _RANK[y.dtype.kind] else y.dtype
+    elif scalars and (len(x.shape) == 0) != (len(y.shape) == 0):
+        wide, narrow = (y.dtype, x.dtype) if len(x.shape) == 0 else (x.dtype, y.dtype)
+        dtype = wide
+        if _RANK[narrow.kind] > _RANK[wide.kind]:
+            dtype = promote_pair(wide, narrow, name) if narrow.kind == "c" else narrow
+    elif scalars and len(x.shape) == 0 and _RANK[x.dtype.kind] < 3 > _RANK[y.dtype.kind]:
+        dtype = max(x.dtype, y.dtype, key=lambda d: (_RANK[d.kind], d.itemsize))
     else:
         dtype = promote_pair(x.dtype, y.dtype, name)
-    if floating and dtype.kind in "biu":
-        dtype = types.default_dtype()
+    if floating and dtype.is_integer:
+        dtype = types.float32
     x = Number(x, dtype) if x_number else cast(x, dtype)
     y = Number(y, dtype) if y_number else cast(y, dtype)
     return x, y
+
+
+def type_with_number(number: Any, dtype: DType) -> DType:
+    """The type that a number and a tensor of type `dtype` are computed in."""
+    if isinstance(number, np.generic) and not isinstance(number, (int, float, complex)):
+        kind = number_type(number)  # numpy's own scalars take the tensor's type, unless they are complex
+        return dtype if kind != "c" else beside(kind, dtype)
+    return beside(number_type(number), dtype)
 
 
 # ---- families ---------------------------------------------------------------------------------
@@ -130,6 +139,11 @@ class Unary(Operator):
 
     pointwise = True
 
+    floating = False
+
+    def prepare(self, x: Any) -> tuple[Any]:
+        return (cast(x, types.float32),) if self.floating and x.dtype.kind in "biu" else (x,)
+
     def infer(self, x: TensorType) -> TensorType:
         return x
 
@@ -138,9 +152,13 @@ class Unary(Operator):
 
 
 class Binary(Operator):
-    """Base of element-wise operators of two arguments that broadcast."""
+    """Base of element-wise operators of two arguments that broadcast.
+
+    floating: integers are computed in float32. scalars: a 0-d tensor takes the other's type, as a number does.
+    """
 
     floating = False
+    scalars = True
     pointwise = True
 
     def prepare(self, x: Any, y: Any) -> tuple[Any, Any]:
@@ -149,7 +167,7 @@ class Binary(Operator):
                 return x, y
         if isinstance(x, Number) or isinstance(y, Number):
             return x, y
-        return promoted(self.name, x, y, self.floating)
+        return promoted(self.name, x, y, self.floating, self.scalars)
 
     def infer(self, x: TensorType, y: TensorType) -> TensorType:
         return TensorType(broadcast(self.name, x, y), x.dtype)
@@ -169,6 +187,19 @@ def broadcast(name: str, *args: TensorType) -> tuple[int, ...]:
         ) from None
 
 
+def in_float32(f: Callable) -> Callable:
+    """f computed in float32 on 16-bit floats, as loop forms do."""
+
+    def call(x: Any, *rest: Any) -> np.ndarray:
+        if x.dtype.itemsize < 4 and x.dtype.kind not in "biu":
+            wide = [a.astype(np.float32) for a in (x, *rest)]
+            out = np.asarray(f(*wide))
+            return out.astype(x.dtype) if out.dtype == np.float32 else out
+        return np.asarray(f(x, *rest))
+
+    return call
+
+
 def float_samples(rng: np.random.Generator, low: float = -3.0, high: float = 3.0) -> list[np.ndarray]:
     """Shapes and dtypes on which element-wise operators are tested."""
     make = lambda *s, d="float32": rng.uniform(low, high, s).astype(d)  # noqa: E731
@@ -186,14 +217,16 @@ def unary(
     high: float = 3.0,
     special: bool = True,
     result: DType | None = None,
+    floating: bool = False,
 ) -> Operator:
     """Defines an element-wise operator of one argument and returns it.
 
     low, high: where samples lie. special: samples also hold infinities and NaN. result: type of the result if it
-    is not that of the argument.
+    is not that of the argument. floating: integers are computed in float32.
     """
-    body: dict[str, Any] = {"__doc__": f"{name} of each element.", "name": name}
-    body["numpy"] = lambda self, x: np.asarray(numpy(x))
+    body: dict[str, Any] = {"__doc__": f"{name} of each element.", "name": name, "floating": floating}
+    meaning = in_float32(numpy)
+    body["numpy"] = lambda self, x: meaning(x)
     if vjp is not None:
         call = vjp
         body["vjp"] = lambda self, g, out, x: (call(g, out, x),)
@@ -212,10 +245,7 @@ def unary(
 
     body["samples"] = classmethod(samples)
     cls = operator(type(name.title().replace("_", ""), (Unary,), body))
-    if vjp is not None:
-        from .registry import _parameters_used
-
-        cls.vjp_uses = _parameters_used(vjp)
+    cls.vjp_source = vjp
     return cls()
 
 
@@ -224,9 +254,10 @@ def binary(
     *,
     numpy: Callable,
     vjp: Callable | None,
-    loops: Callable,
+    loops: Callable | None = None,
     xla: Callable | None = None,
     floating: bool = False,
+    scalars: bool = True,
     samples: Callable | None = None,
 ) -> Operator:
     """Defines an element-wise operator of two broadcasting arguments and returns it.
@@ -234,8 +265,9 @@ def binary(
     vjp(g, out, x, y) gives both gradients in the result's shape; they are summed to the arguments' shapes here.
     """
     body: dict[str, Any] = {"__doc__": f"{name} of two tensors, element by element.", "name": name}
-    body["floating"] = floating
-    body["numpy"] = lambda self, x, y: np.asarray(numpy(x, y))
+    body["floating"], body["scalars"] = floating, scalars
+    meaning = in_float32(numpy)
+    body["numpy"] = lambda self, x, y: meaning(x, y)
     if vjp is not None:
         call = vjp
 
@@ -244,7 +276,8 @@ def binary(
             return (None if dx is None else sum_to(dx, x.shape), None if dy is None else sum_to(dy, y.shape))
 
         body["vjp"] = rule
-    body["loops"] = lambda self, k, x, y: loops(k, k.broadcast(x), k.broadcast(y))
+    if loops is not None:
+        body["loops"] = lambda self, k, x, y: loops(k, k.broadcast(x), k.broadcast(y))
     if xla is not None:
         body["xla"] = lambda self, jnp, x, y: xla(jnp, x, y)
 
@@ -264,12 +297,7 @@ def binary(
 
     body["samples"] = classmethod(samples or default_samples)
     cls = operator(type(name.title().replace("_", ""), (Binary,), body))
-    if vjp is not None:
-        from .registry import _parameters_used
-
-        used = set(_parameters_used(call))
-        # sum_to reads shapes only; a shape is kept without the data
-        cls.vjp_uses = frozenset(used)
+    cls.vjp_source = vjp  # sum_to reads shapes only
     return cls()
 
 
@@ -389,6 +417,7 @@ divide = binary(
 maximum = binary(
     "maximum",
     numpy=np.maximum,
+    scalars=False,
     vjp=lambda g, out, x, y: (g * cast(greater_equal(x, y), g.dtype), g * cast(less_than(x, y), g.dtype)),
     loops=lambda k, x, y: k.max(x, y),
     xla=lambda jnp, x, y: jnp.maximum(x, y),
@@ -396,6 +425,7 @@ maximum = binary(
 minimum = binary(
     "minimum",
     numpy=np.minimum,
+    scalars=False,
     vjp=lambda g, out, x, y: (g * cast(less_equal(x, y), g.dtype), g * cast(greater_than(x, y), g.dtype)),
     loops=lambda k, x, y: k.min(x, y),
     xla=lambda jnp, x, y: jnp.minimum(x, y),
@@ -410,10 +440,11 @@ greater_equal = comparison("greater_equal", numpy=np.greater_equal, loop="ge", x
 
 negative = unary("neg", numpy=np.negative, vjp=lambda g, out, x: -g, loops=lambda k, x: -x, xla=lambda jnp, x: -x)
 exp = unary(
-    "exp", numpy=np.exp, vjp=lambda g, out, x: g * conj(out), loops=lambda k, x: k.exp(x), xla=lambda jnp, x: jnp.exp(x)
+    "exp", floating=True, numpy=np.exp, vjp=lambda g, out, x: g * conj(out), loops=lambda k, x: k.exp(x), xla=lambda jnp, x: jnp.exp(x)
 )
 log = unary(
     "log",
+    floating=True,
     numpy=np.log,
     vjp=lambda g, out, x: g / conj(x),
     loops=lambda k, x: k.log(x),
@@ -422,6 +453,7 @@ log = unary(
 )
 sqrt = unary(
     "sqrt",
+    floating=True,
     numpy=np.sqrt,
     vjp=lambda g, out, x: g / (conj(out) * 2.0),
     loops=lambda k, x: k.sqrt(x),
@@ -430,6 +462,7 @@ sqrt = unary(
 )
 tanh = unary(
     "tanh",
+    floating=True,
     numpy=np.tanh,
     vjp=lambda g, out, x: g * conj(1.0 - out * out),
     loops=lambda k, x: k.tanh(x),
@@ -437,6 +470,7 @@ tanh = unary(
 )
 sigmoid = unary(
     "sigmoid",
+    floating=True,
     numpy=lambda x: (1 / (1 + np.exp(-x))).astype(x.dtype),
     vjp=lambda g, out, x: g * conj(out * (1.0 - out)),
     loops=lambda k, x: 1 / (1 + k.exp(-x)),
@@ -488,6 +522,16 @@ class Arithmetic:
         from .math import pow_
 
         return pow_(self, o)
+
+    def __abs__(self):
+        from .math import abs_
+
+        return abs_(self)
+
+    def __matmul__(self, o):
+        from .linalg import matmul
+
+        return matmul(self, o)
 
     def __gt__(self, o):
         return greater_than(self, o)

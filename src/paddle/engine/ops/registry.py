@@ -1,13 +1,13 @@
 """What an operator is, and the table of all operators.
 
-An operator is a frozen dataclass: fields are attributes, methods are its rules (see docs/adding-an-operator.md).
+An operator is like a frozen dataclass: annotated names are attributes, methods are its rules (see
+docs/adding-an-operator.md). It is not one because a hundred of those take long to make at import.
 Two operators of one class with equal attributes are one object, so that identity compares.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import dis
 import threading
 from collections.abc import Callable, Iterator
@@ -65,18 +65,47 @@ class absent:
 
 
 class _Interning(type):
+    """Makes operators: binds attributes, and gives back the one made before with the same."""
+
+    fields: dict[str, Any]
+
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        key = (args, tuple(kwargs.items()), tuple(map(type, args)), tuple(map(type, kwargs.values())))
+        key: Any = (args, tuple(kwargs.items()), tuple(map(type, args)), tuple(map(type, kwargs.values())))
         if 0.0 in args or 0.0 in kwargs.values():
             key += (repr(args), repr(kwargs))  # 0.0 and -0.0 are equal as keys
         found = cls._interned.get(key)
         if found is None:
-            made = super().__call__(*args, **kwargs)
-            same = (tuple(repr(getattr(made, f.name)) for f in dataclasses.fields(made)),)
+            made = cls.bind(args, kwargs)
+            same = repr(made)
             found = cls._interned.setdefault(same, made)
             if len(cls._interned) > 20_000:
                 cls._interned.clear()
             cls._interned[key] = cls._interned[same] = found
+        return found
+
+    def bind(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        names = list(cls.fields)
+        given = {**dict(zip(names, args)), **kwargs}
+        if len(args) > len(names) or set(given) - set(names) or len(given) < len(args) + len(kwargs):
+            raise TypeError(f"{cls.__name__} takes {names}, not {args} {kwargs}")
+        made = object.__new__(cls)
+        for name, default in cls.fields.items():
+            value = given.get(name, default)
+            if value is _REQUIRED:
+                raise TypeError(f"{cls.__name__}: {name} is missing")
+            object.__setattr__(made, name, value)
+        return made
+
+
+_REQUIRED: Any = object()
+
+
+class _Uses:
+    """Computes `vjp_uses` of a class when first asked for."""
+
+    def __get__(self, instance: Any, owner: Any) -> frozenset[str]:
+        rule = owner.vjp_source or owner.vjp
+        owner.vjp_uses = found = _parameters_used(rule) if rule else frozenset()
         return found
 
 
@@ -95,6 +124,8 @@ class Operator(metaclass=_Interning):
         name: snake case, as in `paddle.*`.
         effect (bool): it does something beyond its results and is never dropped.
         pointwise (bool): each result element depends on the argument elements that broadcasting pairs with it, alone.
+        fields: names of the attributes with defaults.
+        vjp_uses: whose data the gradient rule reads, found from the code of vjp_source, or of vjp itself.
         shape_attributes: attributes that the loop form does not read, so that it serves all their values.
     """
 
@@ -102,7 +133,9 @@ class Operator(metaclass=_Interning):
     effect: ClassVar[bool] = False
     pointwise: ClassVar[bool] = False
     shape_attributes: ClassVar[tuple[str, ...]] = ()
-    vjp_uses: ClassVar[frozenset[str]] = frozenset()
+    fields: ClassVar[dict[str, Any]] = {}
+    vjp_source: ClassVar[Any] = None
+    vjp_uses: ClassVar[Any] = _Uses()
     _interned: ClassVar[dict[Any, Any]]
 
     infer: Any = absent("no shape rule")
@@ -136,11 +169,14 @@ class Operator(metaclass=_Interning):
         return out if len(out) > 1 else out[0]
 
     def attributes(self) -> dict[str, Any]:
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in type(self).fields}
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}={v!r}" for k, v in self.attributes().items())
         return f"{self.name}({inside})" if inside else self.name
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{self.name}: attributes of an operator do not change")
 
     __hash__ = object.__hash__
 
@@ -169,22 +205,21 @@ def snake(name: str) -> str:
 
 
 def operator(cls: T) -> T:
-    """Makes a class an operator: a frozen dataclass, interned, registered, its rules checked."""
+    """Makes a class an operator: annotated names are its attributes; interned, registered, its rules checked."""
     cls._interned = {}
+    cls.fields = {}
+    for base in reversed(cls.__mro__):
+        for name, kind in base.__dict__.get("__annotations__", {}).items():
+            if not str(kind).startswith("ClassVar") and base is not Operator and name != "name":
+                cls.fields[name] = getattr(cls, name, _REQUIRED)
     if "name" not in cls.__dict__:
         cls.name = snake(cls.__name__)
-    cls = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)  # type: ignore[assignment]
-    if not isinstance(cls.__dict__.get("__repr__"), Callable):  # type: ignore[arg-type]
-        cls.__repr__ = Operator.__repr__  # type: ignore[method-assign]
-    cls.__hash__ = Operator.__hash__  # type: ignore[method-assign]
     if bool(cls.numpy) == bool(cls.compose):
         raise TypeError(f"{cls.__name__}: give one of numpy and compose")
     if not cls.infer and not cls.compose:
         raise TypeError(f"{cls.__name__}: infer is missing")
     if cls.name in registry:
         raise TypeError(f"{cls.__name__}: the name {cls.name} is taken")
-    if cls.vjp:
-        cls.vjp_uses = _parameters_used(cls.vjp)
     registry[cls.name] = cls
     return cls
 
