@@ -1,8 +1,11 @@
 """Functions of neural networks: `paddle.nn.functional`."""
 
-from . import activation, conv, pooling
+from . import activation, common, conv, input, norm, pooling
 from .activation import *  # noqa: F403
+from .common import *  # noqa: F403
 from .conv import *  # noqa: F403
+from .input import *  # noqa: F403
+from .norm import *  # noqa: F403
 from .pooling import *  # noqa: F403
 
-__all__ = [*activation.__all__, *conv.__all__, *pooling.__all__]
+__all__ = [name for module in (activation, common, conv, input, norm, pooling) for name in module.__all__]

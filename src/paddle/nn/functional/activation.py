@@ -60,7 +60,7 @@ def relu6(x: Tensor, name: str | None = None) -> Tensor:
     return _relu6(floating(x, "relu6"))
 
 
-@public(also={"x": "input"})
+@public(also={"x": "input"}, kind=ValueError)
 def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tensor:
     """x times the probability that a standard normal number is below x.
 
@@ -399,7 +399,7 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, value: float = 0.0, name
     return ops.ThresholdedRelu(float(threshold), float(value))(floating(x, "thresholded_relu"))
 
 
-@public(also={"x": "input"})
+@public(also={"x": "input"}, kind=ValueError)
 def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None = None) -> Tensor:
     """log(1 + exp(beta * x)) / beta; x itself where beta * x is above threshold.
 

@@ -49,7 +49,7 @@ class Geometry:
         self.low, self.high = tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
         up = self.strides if ceil_mode else (1,) * rank
         self.sizes = tuple(
-            (n + a + b - k + u - 1) // s + 1
+            int((n + a + b - k + u - 1) / s) + 1  # toward 0, as upstream: a window may be larger than the input
             for n, a, b, k, s, u in zip(source, self.low, self.high, self.kernel, self.strides, up)
         )
         if any(z < 1 for z in self.sizes):
