@@ -31,7 +31,9 @@ def flag():
 @pytest.mark.parametrize("name", operators())
 def test_infer_tells_what_comes_out(name):
     for op, arrays in samples(name):
-        got = op.infer_types(*(types.TensorType(a.shape, types.dtype_of(a.dtype)) for a in arrays)) if op.infer else None
+        got = (
+            op.infer_types(*(types.TensorType(a.shape, types.dtype_of(a.dtype)) for a in arrays)) if op.infer else None
+        )
         for i, r in enumerate(meaning(op, arrays)):
             if got is not None:
                 assert got[i] is types.TensorType(r.shape, types.dtype_of(r.dtype)), describe(op, arrays)
