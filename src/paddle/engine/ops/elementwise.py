@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import types
-from ..errors import invalid_argument, invalid_type
+from ..errors import invalid_argument, invalid_type, unavailable
 from ..types import DType, TensorType, broadcast_shapes
 from .number import Number
 from .registry import Operator, operator
@@ -155,10 +155,12 @@ class Binary(Operator):
     """Base of element-wise operators of two arguments that broadcast.
 
     floating: integers are computed in float32. scalars: a 0-d tensor takes the other's type, as a number does.
+    bools: it is defined for bool.
     """
 
     floating = False
     scalars = True
+    bools = True
     pointwise = True
 
     def prepare(self, x: Any, y: Any) -> tuple[Any, Any]:
@@ -170,6 +172,13 @@ class Binary(Operator):
         return promoted(self.name, x, y, self.floating, self.scalars)
 
     def infer(self, x: TensorType, y: TensorType) -> TensorType:
+        if x.dtype.is_bool and not self.bools:
+            raise unavailable(
+                f"{self.name}: it is not defined for bool.",
+                expected="a number type",
+                received=f"x: {x}, y: {y}",
+                hint="cast the arguments first, as in x.astype('int64').",
+            )
         return TensorType(broadcast(self.name, x, y), x.dtype)
 
     def spmd(self):
@@ -258,6 +267,7 @@ def binary(
     xla: Callable | None = None,
     floating: bool = False,
     scalars: bool = True,
+    bools: bool = True,
     samples: Callable | None = None,
 ) -> Operator:
     """Defines an element-wise operator of two broadcasting arguments and returns it.
@@ -265,7 +275,7 @@ def binary(
     vjp(g, out, x, y) gives both gradients in the result's shape; they are summed to the arguments' shapes here.
     """
     body: dict[str, Any] = {"__doc__": f"{name} of two tensors, element by element.", "name": name}
-    body["floating"], body["scalars"] = floating, scalars
+    body["floating"], body["scalars"], body["bools"] = floating, scalars, bools
     meaning = in_float32(numpy)
     body["numpy"] = lambda self, x, y: meaning(x, y)
     if vjp is not None:
@@ -394,6 +404,7 @@ add = binary(
 )
 subtract = binary(
     "subtract",
+    bools=False,
     numpy=np.subtract,
     vjp=lambda g, out, x, y: (g, -g),
     loops=lambda k, x, y: x - y,
@@ -410,6 +421,7 @@ divide = binary(
     "divide",
     numpy=np.divide,
     floating=True,
+    bools=False,
     vjp=lambda g, out, x, y: (g / conj(y), -g * conj(x / (y * y))),
     loops=lambda k, x, y: x / y,
     xla=lambda jnp, x, y: x / y,
@@ -438,9 +450,20 @@ less_equal = comparison("less_equal", numpy=np.less_equal, loop="le", xla=lambda
 greater_than = comparison("greater_than", numpy=np.greater, loop="gt", xla=lambda jnp, x, y: x > y)
 greater_equal = comparison("greater_equal", numpy=np.greater_equal, loop="ge", xla=lambda jnp, x, y: x >= y)
 
-negative = unary("neg", numpy=np.negative, vjp=lambda g, out, x: -g, loops=lambda k, x: -x, xla=lambda jnp, x: -x)
+negative = unary(
+    "neg",
+    numpy=lambda x: x if x.dtype == bool else np.negative(x),
+    vjp=lambda g, out, x: -g,
+    loops=lambda k, x: x if x.dtype is types.bool_ else -x,
+    xla=lambda jnp, x: x if x.dtype == bool else -x,
+)
 exp = unary(
-    "exp", floating=True, numpy=np.exp, vjp=lambda g, out, x: g * conj(out), loops=lambda k, x: k.exp(x), xla=lambda jnp, x: jnp.exp(x)
+    "exp",
+    floating=True,
+    numpy=np.exp,
+    vjp=lambda g, out, x: g * conj(out),
+    loops=lambda k, x: k.exp(x),
+    xla=lambda jnp, x: jnp.exp(x),
 )
 log = unary(
     "log",
