@@ -1,0 +1,144 @@
+"""ResNet-18 at 224x224, batch 8: training with momentum, and inference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import Step, Workload
+
+BATCH, STAGES = 8, ((64, 1), (128, 2), (256, 2), (512, 2))
+
+
+def _data() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((BATCH, 3, 224, 224)).astype("float32"), rng.integers(0, 1000, BATCH)
+
+
+def paddle_model():
+    from paddle import nn
+
+    class Block(nn.Layer):
+        def __init__(self, inner, outer, stride):
+            super().__init__()
+            self.a = nn.Conv2D(inner, outer, 3, stride, 1, bias_attr=False)
+            self.na = nn.BatchNorm2D(outer)
+            self.b = nn.Conv2D(outer, outer, 3, 1, 1, bias_attr=False)
+            self.nb = nn.BatchNorm2D(outer)
+            self.relu = nn.ReLU()
+            self.short = None
+            if stride != 1 or inner != outer:
+                self.short = nn.Sequential(nn.Conv2D(inner, outer, 1, stride, bias_attr=False), nn.BatchNorm2D(outer))
+
+        def forward(self, x):
+            y = self.nb(self.b(self.relu(self.na(self.a(x)))))
+            return self.relu(y + (x if self.short is None else self.short(x)))
+
+    layers = [nn.Conv2D(3, 64, 7, 2, 3, bias_attr=False), nn.BatchNorm2D(64), nn.ReLU(), nn.MaxPool2D(3, 2, 1)]
+    width = 64
+    for outer, stride in STAGES:
+        layers += [Block(width, outer, stride), Block(outer, outer, 1)]
+        width = outer
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(512, 1000))
+
+
+def torch_model():
+    from torch import nn
+
+    class Block(nn.Module):
+        def __init__(self, inner, outer, stride):
+            super().__init__()
+            self.a = nn.Conv2d(inner, outer, 3, stride, 1, bias=False)
+            self.na = nn.BatchNorm2d(outer)
+            self.b = nn.Conv2d(outer, outer, 3, 1, 1, bias=False)
+            self.nb = nn.BatchNorm2d(outer)
+            self.relu = nn.ReLU()
+            self.short = None
+            if stride != 1 or inner != outer:
+                self.short = nn.Sequential(nn.Conv2d(inner, outer, 1, stride, bias=False), nn.BatchNorm2d(outer))
+
+        def forward(self, x):
+            y = self.nb(self.b(self.relu(self.na(self.a(x)))))
+            return self.relu(y + (x if self.short is None else self.short(x)))
+
+    layers = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    width = 64
+    for outer, stride in STAGES:
+        layers += [Block(width, outer, stride), Block(outer, outer, 1)]
+        width = outer
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
+
+
+def paddle_training() -> Step:
+    import paddle
+
+    paddle.seed(0)
+    x, y = (paddle.to_tensor(a) for a in _data())
+    model = paddle_model()
+    optimizer = paddle.optimizer.Momentum(0.01, 0.9, parameters=model.parameters())
+    loss_of = paddle.nn.CrossEntropyLoss()
+
+    def step(i: int) -> float:
+        loss = loss_of(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return float(loss)
+
+    return step
+
+
+def torch_training(compile: bool) -> Step:
+    import torch
+
+    torch.manual_seed(0)
+    x, y = (torch.from_numpy(a) for a in _data())
+    model = torch_model()
+    optimizer = torch.optim.SGD(model.parameters(), 0.01, 0.9)
+    forward = torch.compile(model) if compile else model
+    loss_of = torch.nn.CrossEntropyLoss()
+
+    def step(i: int) -> float:
+        loss = loss_of(forward(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return float(loss)
+
+    return step
+
+
+def paddle_inference() -> Step:
+    import paddle
+
+    paddle.seed(0)
+    x = paddle.to_tensor(_data()[0])
+    model = paddle_model()
+    model.eval()
+
+    def step(i: int) -> float:
+        with paddle.no_grad():
+            return float(model(x)[0, 0])
+
+    return step
+
+
+def torch_inference(compile: bool) -> Step:
+    import torch
+
+    torch.manual_seed(0)
+    x = torch.from_numpy(_data()[0])
+    model = torch_model().eval()
+    forward = torch.compile(model) if compile else model
+
+    def step(i: int) -> float:
+        with torch.no_grad():
+            return float(forward(x)[0, 0])
+
+    return step
+
+
+INFERENCE = 2 * BATCH * 1.814e9  # multiply-adds of one image, by layer shapes
+WORKLOADS = {
+    "resnet18_training": Workload(paddle_training, torch_training, 4, 1, 7, 3 * INFERENCE),
+    "resnet18_inference": Workload(paddle_inference, torch_inference, 4, 1, 11, INFERENCE),
+}
