@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -55,6 +56,7 @@ class Plan:
         self.status = np.zeros(8, np.int64)
         self.bases[0] = self.status.ctypes.data
         self.bases_address = self.bases.ctypes.data
+        self.lock = threading.Lock()
         self.segments: list[Any] = []
         self.launches: list[dict[str, Any]] = []
         self.lines = lines
@@ -86,8 +88,20 @@ class Plan:
         return {"input": 2, "output": 2 + self.inputs, "host": self.host_base}[kind] + i
 
     def __call__(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        # Two threads may be here at once: the second takes pointers of its own. Nobody waits, so a fork does no harm.
+        if not self.lock.acquire(False):
+            bases, status = self.bases.copy(), np.zeros(8, np.int64)
+            bases[0] = status.ctypes.data
+            return self.execute(arrays, bases, bases.ctypes.data, status)
+        try:
+            return self.execute(arrays, self.bases, self.bases_address, self.status)
+        finally:
+            self.lock.release()
+
+    def execute(
+        self, arrays: list[np.ndarray], bases: np.ndarray, address: int, status: np.ndarray
+    ) -> list[np.ndarray]:
         out: list[Any] = [None] * len(self.outputs)
-        bases = self.bases
         words = [a.__array_interface__["data"][0] for a in arrays]
         arena = None
         if self.arena:
@@ -97,18 +111,17 @@ class Plan:
             bases[1] = arena.__array_interface__["data"][0]
         for j, shape, dtype in self.made:
             a = out[j] = np.empty(shape, dtype)
-            words_j = a.__array_interface__["data"][0]
-            bases[2 + self.inputs + j] = words_j
+            bases[2 + self.inputs + j] = a.__array_interface__["data"][0]
         if words:
             bases[2 : 2 + self.inputs] = words
         hosts: dict[int, np.ndarray] = {}
         for segment in self.segments:
             if len(segment) == 2:
                 program, first = segment
-                if self.runtime.run(program, self.bases_address):
-                    raise self.fault(first)
+                if self.runtime.run(program, address):
+                    raise self.fault(first, status)
             else:
-                self.host(segment, arrays, out, arena, hosts)
+                self.host(segment, arrays, out, arena, hosts, bases)
         for j, i in self.taken:
             out[j] = arrays[i]
         for j, k in self.host_outputs:
@@ -121,7 +134,9 @@ class Plan:
             _arenas.append(arena)
         return out
 
-    def host(self, segment: Any, arrays: list[np.ndarray], out: list[Any], arena: Any, hosts: dict[int, Any]) -> None:
+    def host(
+        self, segment: Any, arrays: list[np.ndarray], out: list[Any], arena: Any, hosts: dict[int, Any], bases: Any
+    ) -> None:
         op, ins, outs, step = segment
         args = []
         for base, offset, shape, dtype in ins:
@@ -145,11 +160,11 @@ class Plan:
             if r.base is not None or any(r is a for a in args):
                 r = r.copy()  # a view of an argument: that buffer may be used again
             hosts[base] = r
-            self.bases[base] = r.__array_interface__["data"][0]
+            bases[base] = r.__array_interface__["data"][0]
 
-    def fault(self, first: int) -> Exception:
-        code, where, value = (int(x) for x in self.status[:3])
-        self.status[:] = 0
+    def fault(self, first: int, status: np.ndarray) -> Exception:
+        code, where, value = (int(x) for x in status[:3])
+        status[:] = 0
         step = self.launches[first + where]
         text = step["messages"][code - 1].format(value=value)
         return errors.out_of_range(f"{step['op']}: {text}", at=self.line(step))

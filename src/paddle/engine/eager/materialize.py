@@ -115,7 +115,7 @@ def flush(trace: Trace) -> None:
             try:
                 if program is None:
                     program = node.programs[key] = make_program(node, slots, donated)
-                else:
+                elif program in _programs:
                     _programs.move_to_end(program)
                 arrays = [values[s].data for s in program.leaves]
                 with held:
