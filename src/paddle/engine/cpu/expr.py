@@ -508,7 +508,7 @@ class _Evaluator:
         if kind in ("max", "min"):
             start = _identity(kind, e.dtype)
             return (np.maximum if kind == "max" else np.minimum).reduce(body, axis=axes, initial=start)
-        flat = body.reshape(body.shape[:ndim] + (-1,))
+        flat = body.reshape(body.shape[:ndim] + (math.prod(sizes),))
         return (np.argmax if kind == "argmax" else np.argmin)(flat, axis=-1)
 
 
