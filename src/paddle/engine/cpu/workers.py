@@ -41,6 +41,7 @@ from paddle.engine.cpu.worker_main import main
 main(entry)
 """
 _MAX_DEATHS = 3
+_LAST_WORDS_S = 2.0
 _CRASHES = frozenset(
     -getattr(signal, name) for name in ("SIGABRT", "SIGSEGV", "SIGILL", "SIGBUS", "SIGFPE") if hasattr(signal, name)
 )
@@ -119,15 +120,19 @@ class _Worker:
         else:
             options["creationflags"] = 0x00000200 | 0x00004000 | 0x08000000  # new group, low priority, no window
         self.log: IO[bytes] = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", _BOOT, json.dumps([sys.path, package, entry])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            bufsize=0,
-            env={**os.environ, **quiet},
-            **options,
-        )
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", _BOOT, json.dumps([sys.path, package, entry])],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.log,
+                bufsize=0,
+                env={**os.environ, **quiet},
+                **options,
+            )
+        except BaseException:
+            self.log.close()
+            raise
         self.ready = False
 
     def compile(self, payload: bytes) -> tuple[bool, bytes]:
@@ -169,6 +174,10 @@ class _Worker:
 
     def bury(self) -> CompileError:
         """Collects what is left of a worker that ended, and tells of it."""
+        try:
+            self.process.wait(_LAST_WORDS_S)  # its pipe is closed, but it may still be writing why
+        except subprocess.TimeoutExpired:
+            self.process.kill()
         self.close()
         code = self.process.returncode
         crashed = self.ready and (code in _CRASHES or (os.name == "nt" and (code == 3 or code >= 0xC0000000)))
@@ -267,6 +276,10 @@ class WorkerPool:
                     worker.close()
                 return
             try:
+                if worker is not None and worker.process.poll() is not None:  # it ended while it had nothing to do
+                    self._workers.discard(worker)
+                    worker.close()
+                    worker = None
                 worker = worker or self._start()
                 worked, data = worker.compile(job.payload)
             except (_Ended, OSError) as error:
