@@ -200,6 +200,9 @@ class PutLabel(Operator):
         return value.with_shape((*value.shape[: self.axis], self.size, *value.shape[self.axis :]))
 
     def numpy(self, value, label):
+        bad = (label != self.ignore_index) & ((label < 0) | (label >= self.size))
+        if bad.any():
+            raise IndexError(f"label {label[bad].flat[0]} is not in [0, {self.size})")
         label = np.where(label == self.ignore_index, -1, label)
         classes = np.arange(self.size).reshape([-1] + [1] * (value.ndim - self.axis))
         hit = np.expand_dims(label, self.axis) == classes
@@ -211,7 +214,10 @@ class PutLabel(Operator):
     def loops(self, k, value, label):
         at = [*k.at[: self.axis], *k.at[self.axis + 1 :]]
         i = k.index(k.load(label, at))
-        return k.where(i.eq(k.at[self.axis]) & i.ne(self.ignore_index), k.load(value, at), 0)
+        kept = i.ne(self.ignore_index)
+        ok = (i >= 0) & (i < self.size) | ~kept
+        i = k.check(ok, i, i, "label {value}" + f" is not in [0, {self.size})")
+        return k.where(i.eq(k.at[self.axis]) & kept, k.load(value, at), 0)
 
     @classmethod
     def samples(cls, rng):

@@ -10,7 +10,8 @@ from ...engine import errors
 from ...engine.ops.convolution import Fold, Unfold
 from ...engine.ops.linalg import matmul
 from ...engine.ops.random import keep_mask
-from ...engine.ops.shape import PadFrom, pad as pad_with, reshape, transpose
+from ...engine.ops.shape import PadFrom, reshape, transpose
+from ...engine.ops.shape import pad as pad_with
 from ...framework.random import next_key
 from ...tensor.tensor import Tensor
 from ...utils.public import public

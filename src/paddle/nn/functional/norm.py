@@ -52,7 +52,8 @@ def scaled(unit: Any, weight: Any, bias: Any, shape: tuple[int, ...]) -> Any:
 @public()
 def batch_norm(x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor | None = None,
                bias: Tensor | None = None, training: bool = False, momentum: float = 0.9, epsilon: float = 1e-05,
-               data_format: str = "NCHW", use_global_stats: bool | None = None, name: str | None = None) -> Tensor:  # fmt: skip
+               data_format: str = "NCHW", use_global_stats: bool | None = None,
+               name: str | None = None) -> Tensor:  # fmt: skip
     """Each channel less its mean, over its standard deviation, times weight plus bias.
 
     In training the statistics are those of the batch, and the running ones become
