@@ -98,6 +98,7 @@ def from_array(a: np.ndarray, sg: bool = True) -> Tensor:
     """A Tensor that owns `a` (C-contiguous, aligned, native byte order)."""
     from ..types import dtype_of
 
+    a = np.asarray(a)  # a numpy scalar has no buffer of its own
     return make_tensor(TensorType(a.shape, dtype_of(a.dtype)), 0, 0, sg, a)
 
 
