@@ -230,7 +230,7 @@ def run_script(text, *options):
             assert b.run(*[(k["add"], b.y.size, 16, BOTH, (1,))] * n) == 0
     """
     script = textwrap.dedent(head) + textwrap.dedent(text)
-    done = subprocess.run([sys.executable, *options, "-c", script], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, *options, "-c", script], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, ""), done
     return done.stdout
 
