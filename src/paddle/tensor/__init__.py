@@ -1,7 +1,12 @@
 """Tensors and functions of tensors."""
 
 from ..utils.public import METHODS
+from . import indexing, operators
+from .attribute import *
 from .creation import *
+from .joining import *
+from .manipulation import *
+from .repeating import *
 from .tensor import Tensor
 from .to_string import *
 

@@ -16,7 +16,6 @@ from ..engine import errors, types
 from ..engine.eager import tape
 from ..engine.eager import trace as tracing
 from ..engine.eager.trace import from_array
-from ..engine.ops import elementwise as ew
 from ..engine.ops.creation import Full
 from ..engine.ops.elementwise import Detach
 from ..engine.types import DType
@@ -550,12 +549,12 @@ class Tensor(tracing.Tensor):
         made = from_array(np.array(self.array()), self.sg)
         memo[id(self)] = made
         for key, value in self.__dict__.items():
-            if key not in ("_history", "_name"):
+            if key not in ("_history", "_name", "_base"):
                 made.__dict__[key] = copy.deepcopy(value, memo)
         return made  # type: ignore[return-value]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        keep = {k: v for k, v in self.__dict__.items() if k not in ("_history", "_inplace_version")}
+        keep = {k: v for k, v in self.__dict__.items() if k not in ("_history", "_inplace_version", "_base")}
         return _revive, (self.type.dtype.name, self.type.shape, self.array().tobytes(), self.sg, keep)
 
     def __format__(self, spec: str) -> str:
@@ -579,55 +578,5 @@ def _revive(dtype: str, shape: tuple[int, ...], data: bytes, sg: bool, state: di
     made.__dict__.update(state)
     return made
 
-
-def _binary(op: Any, reverse: bool = False) -> Callable[[Any, Any], Any]:
-    """A Python operator. The common case, both Tensors of the running trace, is written out for speed."""
-    if reverse:
-        return lambda self, other: _local.trace.record(op, (other, self))
-
-    def method(self: Tensor, other: Any) -> Any:
-        trace = _local.trace
-        if isinstance(other, tracing.Tensor):
-            epoch = trace.epoch
-            if self.epoch == epoch == other.epoch:
-                node = trace.node.children.get((op, self.slot, other.slot))
-                if node is not None and not node.outs:
-                    t = _new(Tensor)
-                    t.type = node.type
-                    t.epoch = epoch
-                    t.sg = node.sg
-                    t.data = t.gnode = t.leaf = None
-                    t.slot = slot = node.slot
-                    trace.values[slot] = t
-                    trace.node = node.end
-                    return t
-        return trace.record(op, (self, other))
-
-    return method
-
-
-def _equality(op: Any) -> Callable[[Any, Any], Any]:
-    """== and !=: element by element with numbers and arrays; by identity with anything else."""
-    compare = _binary(op)
-
-    def method(self: Tensor, other: Any) -> Any:
-        if isinstance(other, tracing.Tensor) or ew.is_number(other):
-            return compare(self, other)
-        if isinstance(other, np.ndarray):
-            return compare(self, from_array(np.array(other, order="C")))
-        return NotImplemented
-
-    return method
-
-
-for _name, _op in (("add", ew.add), ("sub", ew.subtract), ("mul", ew.multiply), ("truediv", ew.divide)):
-    setattr(Tensor, f"__{_name}__", _binary(_op))
-    setattr(Tensor, f"__r{_name}__", _binary(_op, True))
-for _name, _op in (("lt", ew.less_than), ("le", ew.less_equal), ("gt", ew.greater_than), ("ge", ew.greater_equal)):
-    setattr(Tensor, f"__{_name}__", _binary(_op))
-Tensor.__eq__ = _equality(ew.equal)  # type: ignore[method-assign, assignment]
-Tensor.__ne__ = _equality(ew.not_equal)  # type: ignore[method-assign, assignment]
-Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__  # type: ignore[attr-defined]
-Tensor.__neg__ = lambda self: _local.trace.record(ew.negative, (self,))  # type: ignore[attr-defined]
 
 tracing.TENSOR[0] = Tensor

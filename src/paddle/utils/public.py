@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -38,12 +39,15 @@ def public(
             def call(*args: Any, **kwargs: Any) -> Any:
                 if kwargs and renamed:
                     kwargs = {renamed.get(k, k) if renamed.get(k, k) not in kwargs else k: v for k, v in kwargs.items()}
-                if kind is not TypeError:
-                    try:
-                        signature.bind(*args, **kwargs)
-                    except TypeError as e:
-                        raise kind(errors.message("InvalidArgument", f"{f.__name__}: {e}.")) from None
-                return f(*args, **kwargs)
+                try:
+                    return f(*args, **kwargs)
+                except TypeError:
+                    if kind is not TypeError:
+                        try:
+                            signature.bind(*args, **kwargs)
+                        except TypeError as e:
+                            raise kind(errors.message("InvalidArgument", f"{f.__name__}: {e}.")) from None
+                    raise
 
             signature = inspect.signature(f)
             made: Any = call
@@ -110,10 +114,19 @@ def check_inplace(name: str, x: Any) -> None:
 
 
 def replace(x: Any, new: Any) -> Any:
-    """x takes the value of `new`, and counts as changed. Returns x."""
+    """x takes the value of `new` and counts as changed. A Tensor that x is a part of changes too. Returns x."""
     from ..engine.eager import trace as tracing
 
     if new is not x:
         tracing.rebind(x, new)
-        x.__dict__["_inplace_version"] = x.__dict__.get("_inplace_version", 0) + 1
+        state = x.__dict__
+        state["_inplace_version"] = state.get("_inplace_version", 0) + 1
+        if "_base" in state:
+            ref, plan = state["_base"]
+            base = ref()
+            if base is not None and x.type.dtype is base.type.dtype and x.type.size == math.prod(plan.sliced):
+                from ..engine.ops.indexing import SliceSet
+                from ..engine.ops.shape import reshape
+
+                replace(base, SliceSet(*plan.cut)(base, reshape(x, plan.sliced)))
     return x

@@ -191,8 +191,9 @@ class RandomInt(Random):
 
     @classmethod
     def samples(cls, rng):
+        far = 1 << 40
         for shape, dtype, low, high in (((3, 5), types.int64, 0, 10), ((), types.int32, -5, 5),
-                                        ((0,), types.int64, 0, 1), ((33,), types.int64, -(1 << 40), 1 << 40)):  # fmt: skip
+                                        ((0,), types.int64, 0, 1), ((33,), types.int64, -far, far)):  # fmt: skip
             yield cls(shape, dtype, low, high), (rng.integers(0, 1 << 40, 2),)
 
 
