@@ -13,6 +13,7 @@ from ..engine.eager.trace import from_array
 from ..engine.ops import elementwise as ew
 from ..engine.ops import logic, math
 from ..engine.ops.linalg import matmul
+from ..engine.ops.number import Number
 from .tensor import Tensor
 
 _local = tracing.local
@@ -21,7 +22,7 @@ _new = object.__new__
 
 def operand(other: Any) -> Any:
     """What stands beside a Tensor as an operator takes it: a Tensor or a number; NotImplemented for anything else."""
-    if isinstance(other, tracing.Tensor) or ew.is_number(other):
+    if isinstance(other, (tracing.Tensor, Number)) or ew.is_number(other):
         return other
     if isinstance(other, np.ndarray):
         return from_array(np.array(other, order="C"))
@@ -33,24 +34,29 @@ def binary(op: Any) -> Callable[[Any, Any], Any]:
 
     def method(self: Tensor, other: Any) -> Any:
         trace = _local.trace
-        if isinstance(other, tracing.Tensor):
-            epoch = trace.epoch
+        epoch = trace.epoch
+        kind = other.__class__
+        node = None
+        if kind is Tensor or isinstance(other, tracing.Tensor):
             if self.epoch == epoch == other.epoch:
                 node = trace.node.children.get((op, self.slot, other.slot))
-                if node is not None and not node.outs:
-                    t = _new(Tensor)
-                    t.type = node.type
-                    t.epoch = epoch
-                    t.sg = node.sg
-                    t.data = t.gnode = t.leaf = None
-                    t.slot = slot = node.slot
-                    trace.values[slot] = t
-                    trace.node = node.end
-                    return t
-        elif type(other) is not float and type(other) is not int:
+        elif kind is float or kind is int:
+            if self.epoch == epoch and other:
+                node = trace.node.children.get((op, self.slot, kind, other))
+        else:
             other = operand(other)
             if other is NotImplemented:
                 return NotImplemented
+        if node is not None and not node.outs:
+            t = _new(Tensor)
+            t.type = node.type
+            t.epoch = epoch
+            t.sg = node.sg
+            t.data = t.gnode = t.leaf = None
+            t.slot = slot = node.slot
+            trace.values[slot] = t
+            trace.node = node.end
+            return t
         return trace.record(op, (self, other))
 
     return method
