@@ -67,9 +67,7 @@ def rows(runner: Runner, names: list[str], kinds: list[str], rounds: int) -> lis
     known = workloads.load()
     found = []
     for name in names:
-        mine = [k for k in kinds if k != "compiled" or name not in known or known[name].compile]
-        if name == "import":
-            mine = [k for k in mine if k != "compiled"]
+        mine = [k for k in kinds if k != "compiled" or name != "import"]
         times: dict[str, list[float]] = {k: [] for k in mine}
         for _ in range(rounds):
             for kind in mine:
@@ -77,8 +75,9 @@ def rows(runner: Runner, names: list[str], kinds: list[str], rounds: int) -> lis
                 if seconds is not None:
                     times[kind].append(seconds)
         row = {"workload": name, **{k: statistics.median(t) for k, t in times.items() if t}, "times": times}
-        row["bound"] = STARTUP_BOUNDS[name][1] if name in STARTUP_BOUNDS else known[name].bound
-        row["flops"] = 0.0 if name in STARTUP_BOUNDS else known[name].flops
+        w = known.get(name)
+        row["rival"], row["bound"] = (w.rival, w.bound) if w else STARTUP_BOUNDS[name]
+        row["flops"] = w.flops if w else 0.0
         row["ratio"] = ratio(row)
         found.append(row)
         print(line(row, 0.0), flush=True)
@@ -87,7 +86,7 @@ def rows(runner: Runner, names: list[str], kinds: list[str], rounds: int) -> lis
 
 def ratio(row: dict) -> float | None:
     """Our time over the rival's: the better of eager and compiled, or the one that the bound names."""
-    rivals = [STARTUP_BOUNDS[row["workload"]][0]] if row["workload"] in STARTUP_BOUNDS else ["torch", "compiled"]
+    rivals = ["torch", "compiled"] if row["rival"] == "better" else [row["rival"]]
     times = [row[k] for k in rivals if k in row]
     return row["paddle"] / min(times) if times and "paddle" in row else None
 
@@ -134,7 +133,7 @@ def main() -> int:
         parser.error("give --ours, --torch or both")
     with tempfile.TemporaryDirectory() as scratch:
         runner = Runner(args.ours, args.torch, args.threads, Path(scratch), args.limit)
-        print(HEAD)
+        print(HEAD, flush=True)
         found = rows(runner, names, kinds, args.rounds)
         peaks = [runner.child(k, "peak", Path(scratch)) for k in kinds if k != "compiled"]
     peak = max((p["flops"] for p in peaks if p), default=0.0)

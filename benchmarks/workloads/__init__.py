@@ -24,7 +24,7 @@ class Workload:
         chunk (int), chunks (int): steps that are timed together, and how many times.
         flops (float): floating point operations of a step, 0 if they say nothing.
         bound (float): the ratio to PyTorch that is promised, None if it is only watched.
-        compile (bool): whether torch.compile is measured too.
+        rival: what the bound is compared with: "better" of PyTorch's two, or "torch" (eager) alone.
     """
 
     paddle_step: Callable[[], Step]
@@ -34,7 +34,7 @@ class Workload:
     chunks: int
     flops: float = 0.0
     bound: float | None = None
-    compile: bool = True
+    rival: str = "better"
 
 
 def load() -> dict[str, Workload]:

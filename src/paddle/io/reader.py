@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from ..engine import errors
 from .dataloader.batch_sampler import BatchSampler
@@ -89,7 +90,9 @@ class DataLoader:
     @staticmethod
     def _reject_order(shuffle: bool, batch_sampler: Any) -> None:
         if shuffle:
-            raise errors.invalid_argument("DataLoader: an IterableDataset cannot be shuffled.", expected="shuffle=False")
+            raise errors.invalid_argument(
+                "DataLoader: an IterableDataset cannot be shuffled.", expected="shuffle=False"
+            )
         if batch_sampler is not None:
             raise errors.invalid_argument("DataLoader: an IterableDataset takes no batch_sampler.")
 
@@ -149,9 +152,7 @@ class DataLoader:
     def _in_workers(self) -> Iterator[Any]:
         pool = self._pool
         if pool is None or not pool.processes:
-            pool = WorkerPool(
-                self._fetcher, self.num_workers, self.prefetch_factor, self.worker_init_fn, self.timeout
-            )
+            pool = WorkerPool(self._fetcher, self.num_workers, self.prefetch_factor, self.worker_init_fn, self.timeout)
         if self._persistent_workers:
             self._pool = pool
         try:

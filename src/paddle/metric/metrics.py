@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import abc
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -234,9 +235,7 @@ class Auc(Metric):
         1.0
     """
 
-    def __init__(
-        self, curve: str = "ROC", num_thresholds: int = 4095, name: str = "auc", *args: Any, **kwargs: Any
-    ):
+    def __init__(self, curve: str = "ROC", num_thresholds: int = 4095, name: str = "auc", *args: Any, **kwargs: Any):
         super().__init__()
         self._curve, self._num_thresholds, self._name = curve, num_thresholds, name
         self.reset()

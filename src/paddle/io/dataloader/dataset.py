@@ -5,7 +5,8 @@ from __future__ import annotations
 import bisect
 import math
 import warnings
-from typing import Any, Generic, Iterable, Iterator, Sequence, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 from ...engine import errors
 from ...tensor.tensor import Tensor

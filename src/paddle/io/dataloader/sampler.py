@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Iterator, Sequence, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -127,9 +128,7 @@ class WeightedRandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         rows = self.weights if self.weights.ndim == 2 else self.weights[None]
-        drawn = [
-            np.random.choice(len(w), self.num_samples, self.replacement, w / w.sum()).tolist() for w in rows
-        ]
+        drawn = [np.random.choice(len(w), self.num_samples, self.replacement, w / w.sum()).tolist() for w in rows]
         return iter(drawn if self.weights.ndim == 2 else drawn[0])
 
     def __len__(self) -> int:

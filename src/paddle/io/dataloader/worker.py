@@ -9,8 +9,9 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +113,9 @@ class WorkerPool:
         timeout (float): seconds to wait for a batch; 0 for ever.
     """
 
-    def __init__(self, fetcher: Fetcher, num_workers: int, ahead: int, init: Callable[[int], Any] | None, timeout: float):
+    def __init__(
+        self, fetcher: Fetcher, num_workers: int, ahead: int, init: Callable[[int], Any] | None, timeout: float
+    ):
         tracing.current().flush()  # a child must not find half a program
         method = "fork" if "fork" in multiprocessing.get_all_start_methods() and sys.platform != "darwin" else "spawn"
         context = multiprocessing.get_context(method)
@@ -122,9 +125,7 @@ class WorkerPool:
         self.tasks = [context.SimpleQueue() for _ in range(num_workers)]
         seed = int(np.random.randint(0, 2**31 - num_workers))
         self.processes = [
-            context.Process(
-                target=_work, args=(i, num_workers, seed, fetcher, init, q, self.results), daemon=True
-            )
+            context.Process(target=_work, args=(i, num_workers, seed, fetcher, init, q, self.results), daemon=True)
             for i, q in enumerate(self.tasks)
         ]
         with warnings.catch_warnings():

@@ -1,0 +1,5 @@
+"""Networks for images."""
+
+from .lenet import LeNet
+
+__all__ = ["LeNet"]
