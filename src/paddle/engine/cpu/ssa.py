@@ -86,6 +86,7 @@ class Real:
 F32 = Real("f32", "float", "i32", 23, 127)
 F64 = Real("f64", "double", "i64", 52, 1023)
 _REALS = {"float": F32, "double": F64}
+HALVED = 8  # coefficients, from which on a polynomial is computed in two halves
 _BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
 
@@ -261,12 +262,21 @@ class Kit:
         p, e = self.exact_product(a, b)
         return (c - p) - e
 
-    def polynomial(self, x: Value, coefficients: Sequence[float]) -> Value:
-        """By Horner's rule, from the constant term up; loops overlap, so that fewest instructions win."""
-        out: Number = coefficients[-1]
-        for c in coefficients[-2::-1]:
-            out = self.fma(out, x, c)
-        return self.lift(out, x.type)
+    def polynomial(self, x: Value, coefficients: Sequence[float], halved: bool = True) -> Value:
+        """The polynomial with these coefficients, from the constant term up.
+
+        By Horner's rule, which takes the fewest instructions; long ones in two halves that run side by side, since the
+        processor can overlap only so many elements. Not `halved` where signs alternate and x is near 1: the halves
+        would cancel.
+        """
+        if not halved or len(coefficients) < HALVED:
+            out: Number = coefficients[-1]
+            for c in coefficients[-2::-1]:
+                out = self.fma(out, x, c)
+            return self.lift(out, x.type)
+        z = x * x
+        even, odd = coefficients[::2], coefficients[1::2]
+        return self.fma(self.polynomial(z, odd), x, self.polynomial(z, even))
 
     def select(self, c: Value, a: Number, b: Number) -> Value:
         type = next((v.type for v in (a, b) if isinstance(v, Value)), self.real.llvm)

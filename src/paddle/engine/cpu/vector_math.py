@@ -22,15 +22,15 @@ __all__ = ["ANGLE_LIMIT", "ULP", "define", "names"]
 # Greatest error in units in the last place, (float32, float64).
 # sin, cos, tan: up to ANGLE_LIMIT; lgamma: for x > 0, below that the error is absolute.
 ULP: dict[str, tuple[float, float]] = {
-    "exp": (1, 1), "exp2": (1.25, 1.25), "expm1": (1.5, 2), "log": (1, 1), "log2": (1.75, 1), "log10": (1.75, 1),
+    "exp": (1, 1.25), "exp2": (1.25, 1.5), "expm1": (1.5, 2.25), "log": (1, 1), "log2": (1.75, 1), "log10": (1.75, 1),
     "log1p": (1.5, 1.5), "sqrt": (0.5, 0.5), "rsqrt": (1.5, 1.5), "sin": (1.75, 1.75), "cos": (1.75, 2.5),
     "tan": (2, 4), "asin": (2, 2), "acos": (1.5, 1.5), "atan": (1.5, 2.5), "atan2": (2, 2.5), "sinh": (2, 2),
-    "cosh": (1.5, 1.5), "tanh": (2, 2.5), "asinh": (0.75, 2), "acosh": (0.75, 3), "atanh": (0.75, 2),
-    "erf": (1.75, 1.5), "lgamma": (0.75, 5), "pow": (0.75, 1.5),
+    "cosh": (1.5, 1.5), "tanh": (1.5, 2), "asinh": (0.75, 2), "acosh": (0.75, 3), "atanh": (0.75, 2),
+    "erf": (1.75, 2), "lgamma": (0.75, 5), "pow": (0.75, 1.5),
 }  # fmt: skip
 
-# Greater angles are taken for 0, so that the results stay bounded. (with fma, without)
-ANGLE_LIMIT = (2.0**48, 2.0**26)
+# Greater angles are taken for 0, so that the results stay bounded.
+ANGLE_LIMIT = 2.0**48
 
 _INF = math.inf
 _NAN = math.nan
@@ -38,10 +38,7 @@ _LOG2E = 1.4426950408889634
 _LN2 = {"f32": (0.693115234375, 3.194618329871446e-05), "f64": (0.6931471805598903, 5.497923018708371e-14)}
 _SQRT_HALF = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
 _PI = {"f32": (3.1415927410125732, -8.742277657347586e-08), "f64": (3.141592653589793, 1.2246467991473532e-16)}
-# pi/2 in parts of 53 bits, for exact fma; in parts of 27, whose products with numbers below 2^26 are exact.
-_HALF_PI_53 = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
-_HALF_PI_27 = (1.570796325802803, 9.920935739593517e-10, 5.721188709663575e-18, 1.6446256936324258e-26)
-
+_HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 _builders: dict[str, tuple[Callable[..., Value], int, bool]] = {}
 
 
@@ -89,9 +86,9 @@ _EXP2 = {
 _EXP_RANGE = {"f32": (-104.0, 89.0), "f64": (-746.0, 710.0)}
 
 
-def _split_exp(k: Kit, x: Value, middle: float = 0.0) -> tuple[Value, Value, Value]:
-    """x = n ln 2 + r, with r around `middle`: the sum whose low bits are n, n, r."""
-    t = k.fma(x - middle if middle else x, _LOG2E, k.real.magic)
+def _split_exp(k: Kit, x: Value) -> tuple[Value, Value, Value]:
+    """x = n ln 2 + r: the sum whose low bits are n, n, r."""
+    t = k.fma(x, _LOG2E, k.real.magic)
     n = t - k.real.magic
     high, low = _LN2[k.real.name]
     return t, n, k.fma(n, -low, k.fma(n, -high, x))  # n * high is exact
@@ -127,42 +124,34 @@ def exp2(k: Kit, x: Value) -> Value:
     return _scale(k, k.fma(r, k.polynomial(r, _EXP2[k.real.name]), 1.0), n, k.bits(t))
 
 
-def _expm1(k: Kit, r: Value, coefficients: dict[str, tuple[float, ...]]) -> Value:
-    return k.fma(r * r, k.polynomial(r, coefficients[k.real.name]), r)
-
-
 @_function("expm1")
 def expm1(k: Kit, x: Value) -> Value:
     """2^n (e^r - 1) + (2^n - 1), with 2^(n-1) in place of 2^n, which overflows too early."""
     t, _, r = _split_exp(k, k.at_most(k.at_least(x, -44.0), _EXP_RANGE[k.real.name][1]))
     s = k.number((k.bits(t) << k.real.digits) + (k.real.one - (1 << k.real.digits)))
-    y = k.fma(_expm1(k, r, _EXPM1), s, s - 0.5)
+    y = k.fma(k.fma(r * r, k.polynomial(r, _EXPM1[k.real.name]), r), s, s - 0.5)
     return k.copysign(y + y, x)
 
 
-# (e^r - 1 - r) / r^2 for -0.15 <= r <= 0.55
-_EXPM1_TANH = {
-    "f32": (0.5, 0.16666661202907562, 0.041666992008686066, 0.008335283026099205, 0.0013719446724280715,
-            0.00023592368233948946),
+# (tanh x - x) / x^3 in x^2, for |x| <= 0.55
+_TANH = {
+    "f32": (-0.3333331346511841, 0.1333245038986206, -0.05383799597620964, 0.02101188153028488, -0.0061881812289357185),
     "f64": (
-        0.5, 0.1666666666666668, 0.041666666666668815, 0.008333333333305964, 0.0013888888887934345,
-        0.0001984127002560442, 2.4801583728089972e-05, 2.7557015245190243e-06, 2.757533108011604e-07,
-        2.4648261334243503e-08, 2.508533692466343e-09,
+        -0.3333333333333332, 0.1333333333332821, -0.053968253964096775, 0.021869488384680856, -0.008863232457878898,
+        0.0035920896431613555, -0.0014555227718171596, 0.0005883463284578757, -0.00023309914959504107,
+        8.287231858573249e-05, -1.919979196337855e-05,
     ),
 }  # fmt: skip
 
 
 @_function("tanh")
 def tanh(k: Kit, x: Value) -> Value:
-    """d / (d + 2) with d = e^2|x| - 1.
-
-    The interval of r lies to the right, so that what d loses in adding 1 is lost where it matters less.
-    """
     a = k.at_most(k.abs(x), 10.0 if k.real.name == "f32" else 20.0)
-    t, _, r = _split_exp(k, a + a, 0.2)
-    s = k.number((k.bits(t) << k.real.digits) + k.real.one)
-    d = k.fma(_expm1(k, r, _EXPM1_TANH), s, s - 1.0)
-    return k.copysign(d / (d + 2.0), x)
+    t, _, r = _split_exp(k, a + a)
+    e = k.polynomial(r, (1.0, 1.0, *_EXP[k.real.name])) * k.number((k.bits(t) << k.real.digits) + k.real.one)
+    z = a * a
+    small = k.fma(a * z, k.polynomial(z, _TANH[k.real.name]), a)
+    return k.copysign(k.select(a < 0.55, small, 1.0 - 2.0 / (e + 1.0)), x)
 
 
 # (sinh x - x) / x^3 in x^2, for |x| <= 1
@@ -424,23 +413,16 @@ def _reduce_angle(k: Kit, x: Value) -> tuple[Value, Value | None, Value]:
     """x = q pi/2 + r: r as one or two float64 numbers (float32, float64), and an integer with q in its low bits."""
     w = k.wide()
     x = x if k.real is F64 else k.convert(x, "fpext", "double")
-    x = w.select(w.abs(x) <= ANGLE_LIMIT[0 if k.has.fma else 1], x, x * 0.0)  # inf becomes nan
+    x = w.select(w.abs(x) <= ANGLE_LIMIT, x, x * 0.0)  # inf becomes nan
     t = w.fma(x, 2 / math.pi, w.real.magic)
-    n = w.real.magic - t
+    n = t - w.real.magic
+    first, second, third = (w.lift(part) for part in _HALF_PI)
+    x = w.minus_product(x, n, first)  # exact, since the result is short
     if k.real is not F64:
-        for part in _HALF_PI_53[:2] if k.has.fma else _HALF_PI_27[:3]:
-            x = w.intrinsic("fma", n, part, x) if k.has.fma else x + n * part
-        return x, None, k.convert(w.bits(t), "trunc", "i32")
-    if k.has.fma:
-        x = w.intrinsic("fma", n, _HALF_PI_53[0], x)  # exact
-        p = n * _HALF_PI_53[1]
-        low = k.fma(n, _HALF_PI_53[2], w.intrinsic("fma", n, _HALF_PI_53[1], -p))
-    else:
-        x = x + n * _HALF_PI_27[0] + n * _HALF_PI_27[1]  # exact, as p
-        p = n * _HALF_PI_27[2]
-        low = n * _HALF_PI_27[3]
-    r = x + p
-    return r, ((x - r) + p) + low, w.bits(t)
+        return w.fma(-n, second, x), None, k.convert(w.bits(t), "trunc", "i32")
+    p, p_low = w.exact_product(n, second)
+    r = x - p
+    return r, ((x - r) - p) - w.fma(n, third, p_low), w.bits(t)
 
 
 def _sin_cos(k: Kit, r: Value, low: Value | None) -> tuple[Value, Value]:
@@ -558,7 +540,7 @@ def _arctan(k: Kit, y: Value, x: Value) -> Value:
         small, great = k.select(third, small - great, small), k.select(third, small + great, great)
     t = small / great
     z = t * t
-    more = t * z * k.polynomial(z, _ATAN[k.real.name])
+    more = t * z * k.polynomial(z, _ATAN[k.real.name], halved=k.real is F64)
     if third is not None:
         t_high = k.select(third, pi / 4, t)
         more = k.select(third, more + t + pi_low / 4, more)
@@ -667,8 +649,8 @@ def lgamma(k: Kit, x: Value) -> Value:
     positive = k.select(a < _INF, _lgamma_positive(k, a), a)
     f = a - k.round(a)
     s = k.abs(f) * k.polynomial(f * f, _SIN_PI)
-    sine = a * s
-    reflected = (1.1447298858494002 - _log_sum(k, *_split_log(k, sine))) - positive
+    reflected = (1.1447298858494002 - _log_sum(k, *_split_log(k, a * s))) - positive  # log(pi)
+    reflected = k.select(a < 2.0**-60, positive, reflected)  # there a * s would underflow
     reflected = k.select(s.eq(0.0) | a.eq(_INF), _INF, reflected)
     return k.select(x < 0.0, reflected, positive)
 
@@ -708,26 +690,27 @@ def min_(k: Kit, x: Value, y: Value) -> Value:
 
 
 def _fmod(k: Kit, x: Value, y: Value) -> Value:
-    """x - y trunc(x / y), exact for quotients below 2^100 (float32 without fma: 2^70); beyond, 0.
+    """x - y trunc(x / y), exact for quotients below 2^100; beyond, 0.
 
     Each step takes the leading digits of the quotient away, with an exact remainder.
     """
     w, a, b = k.wide(), k.abs(x), k.abs(y)
     if k.real is not F64:
         a, b = (k.convert(v, "fpext", "double") for v in (a, b))
-    r = a
-    short = k.real is not F64 and not k.has.fma
-    for _ in range(3 if short else 2):
-        q = r / b
-        if short:  # 24 digits times 24 digits: exact
-            q = k.convert(k.convert(q, "fptrunc", "float"), "fpext", "double")
-            q = w.at_most(q, 2.0**127)
-        q = w.trunc(q)
-        r = r - q * b if short else w.minus_product(r, q, b)
-    r = w.select(r < 0.0, r + b, r)
-    r = w.select(r >= b, r - b, r)
-    r = w.select(r >= b, 0.0, r)
-    r = w.select(b.eq(_INF) & (a < _INF), a, r)
+    c, d, huge = a, b, None
+    if k.real is F64 and not k.has.fma:  # room for the halves of an exact product
+        huge = b > 2.0**900
+        c, d = k.select(huge, a * 2.0**-200, a), k.select(huge, b * 2.0**-200, b)
+    r = c
+    for _ in range(2 if k.real is F64 else 3):
+        q = w.trunc(w.at_most(r / d, 2.0**960))
+        r = w.minus_product(r, q, d)
+    r = w.select(r < 0.0, r + d, r)
+    r = w.select(r >= d, r - d, r)
+    r = w.select((r >= 0.0) & (r < d), r, 0.0)
+    r = r if huge is None else w.select(huge, r * 2.0**200, r)
+    r = w.select(a < b, a, r)
+    r = w.select((a < _INF) & (b > 0.0), r, _NAN)
     return k.copysign(r if k.real is F64 else k.convert(r, "fptrunc", "float"), x)
 
 
