@@ -12,8 +12,11 @@ import numpy as np
 
 from ..errors import invalid_argument, invalid_type
 from ..types import TensorType, broadcast_shapes
+from .creation import Full
+from .elementwise import cast, equal, is_number, sum_to
+from .number import Number
 from .registry import Operator, operator
-from .shape import reshape
+from .shape import Slice, reshape, slice_axis
 
 OUT_OF_RANGE = "an index is out of range: {value}"
 
@@ -235,11 +238,8 @@ class ScatterSet(Operator):
         return out
 
     def vjp(self, g, out, x, v, *index):
-        from .creation import Full
-
-        zeros = Full(tuple(v.shape), 0, g.dtype)()
         return (
-            ScatterSet(self.axis, self.wrap)(g, zeros, *index),
+            ScatterSet(self.axis, self.wrap)(g, zeros(v.shape, g.dtype), *index),
             Gather(self.axis, self.wrap)(g, *index),
             *(None for _ in index),
         )
@@ -260,21 +260,31 @@ class ScatterSet(Operator):
 
 @operator
 class SliceSet(Operator):
-    """x with the elements that Slice(starts, stops, steps) reads replaced by those of v."""
+    """x with the elements that Slice(starts, stops, steps) reads replaced by those of v, which broadcasts.
+
+    v may be a number.
+    """
 
     starts: tuple
     stops: tuple
     steps: tuple
 
     def slice(self):
-        from .shape import Slice
-
         return Slice(self.starts, self.stops, self.steps)
+
+    def prepare(self, x: Any, v: Any) -> tuple[Any, Any]:
+        return x, Number(v, x.dtype) if is_number(v) else v
 
     def infer(self, x: TensorType, v: TensorType) -> TensorType:
         want = self.slice().infer(x)
-        if v is not want:
-            raise invalid_argument("set_value: the value does not fit.", expected=f"{want}", received=f"{v}")
+        skip = want.ndim - v.ndim
+        fits = skip >= 0 and all(n in (1, m) for n, m in zip(v.shape, want.shape[skip:]))
+        if not fits or v.dtype is not x.dtype:
+            raise invalid_argument(
+                "set_value: the value does not fit the elements that it replaces.",
+                expected=f"a value that broadcasts to {want}",
+                received=f"{v}",
+            )
         return x
 
     def numpy(self, x, v):
@@ -283,30 +293,27 @@ class SliceSet(Operator):
         return out
 
     def vjp(self, g, out, x, v):
-        from .creation import Full
-
-        zeros = Full(tuple(v.shape), 0, g.dtype)()
-        return SliceSet(self.starts, self.stops, self.steps)(g, zeros), self.slice()(g)
+        return (
+            SliceSet(self.starts, self.stops, self.steps)(g, zeros(v.shape, g.dtype)),
+            sum_to(self.slice()(g), tuple(v.shape)),
+        )
 
     def loops(self, k, x, v):
         inside, at = None, []
         for i, m, a, s in zip(k.at, self.slice().sizes(), self.starts, self.steps):
-            tests = []
-            if s < 0:
-                a, s, back = a + (m - 1) * s, -s, True
-            else:
-                back = False
+            back = s < 0
+            if back:
+                a, s = a + (m - 1) * s, -s
             j = i - a
-            if a > 0:
-                tests.append(j >= 0)
-            tests.append(j < (m - 1) * s + 1)
+            tests = [j < (m - 1) * s + 1] if a <= 0 else [j >= 0, j < (m - 1) * s + 1]
             if s > 1:
                 tests.append((j % s).eq(0))
                 j = j // s
             for test in tests:
                 inside = test if inside is None else inside & test
             at.append(j * -1 + (m - 1) if back else j)
-        value = k.load(v, at, inside)
+        at = at[len(at) - len(v.shape) :]
+        value = k.load(v, [0 if n == 1 else j for n, j in zip(v.shape, at)], inside)
         return value if inside is None else k.where(inside, value, k.load(x, k.at))
 
     def xla(self, jnp, x, v):
@@ -319,8 +326,35 @@ class SliceSet(Operator):
         yield cls((1, 0), (3, 7), (1, 1)), (x, f(2, 7))
         yield cls((3, 6), (-1, -1), (-1, -2)), (x, f(4, 4))
         yield cls((0, 1), (4, 7), (3, 2)), (x, f(2, 3))
+        yield cls((0, 1), (4, 7), (3, 2)), (x, f(3))
+        yield cls((0, 1), (4, 7), (3, 2)), (x, f(2, 1))
+        yield cls((0, 1), (4, 7), (3, 2)), (x, f())
         yield cls((2, 5), (2, 6), (1, 1)), (x, f(0, 1))
-        yield cls((), (), ()), (np.float64(1).reshape(()), np.float64(2).reshape(()))
+        yield cls((), (), ()), (np.array(1.0), np.array(2.0))
+
+
+def zeros(shape, dtype):
+    return Full(tuple(shape), 0, dtype)()
+
+
+@operator
+class Index(Operator):
+    """What basic indexing gives: a slice, in a shape without the axes of the integers and with new axes."""
+
+    starts: tuple
+    stops: tuple
+    steps: tuple
+    shape: tuple
+
+    def infer(self, x: TensorType) -> TensorType:
+        return x.with_shape(self.shape)
+
+    def compose(self, x):
+        return reshape(Slice(self.starts, self.stops, self.steps)(x), self.shape)
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls((1, 0), (2, 5), (1, 2), (3, 1)), (rng.normal(size=(4, 5)).astype("float32"),)
 
 
 # ---- one position per element -----------------------------------------------------------------
@@ -454,14 +488,11 @@ class PutAlong(Operator):
         return out.reshape(x.shape)
 
     def vjp(self, g, out, x, v, index):
-        from .creation import Full
-        from .elementwise import cast, equal
-
         take = TakeAlong(self.axis)
-        zeros = Full(tuple(v.shape), 0, g.dtype)()
+        none = zeros(v.shape, g.dtype)
         if self.reduce == "assign":
-            return PutAlong(self.axis)(g, zeros, index), take(g, index), None
-        kept = g if self.include_self else PutAlong(self.axis)(g, zeros, index)
+            return PutAlong(self.axis)(g, none, index), take(g, index), None
+        kept = g if self.include_self else PutAlong(self.axis)(g, none, index)
         if self.reduce == "add":
             return kept, take(g, index), None
         if self.reduce == "mean":
@@ -476,7 +507,7 @@ class PutAlong(Operator):
             return kept * out / x if self.include_self else kept, take(g * out, index) / v, None
         hit_x = cast(equal(x, out), g.dtype)
         hit_v = cast(equal(v, take(out, index)), g.dtype)
-        base = hit_x if self.include_self else PutAlong(self.axis)(hit_x, zeros, index)
+        base = hit_x if self.include_self else PutAlong(self.axis)(hit_x, none, index)
         count = PutAlong(self.axis, "add")(base, hit_v, index)
         return (g * base / count, take(g / count, index) * hit_v, None)
 
@@ -511,8 +542,6 @@ def start_of(reduce: str, dtype: np.dtype) -> Any:
 # ---- functions for other rules ----------------------------------------------------------------
 def gather_nd(x, index):
     """x at the positions that the last axis of `index` spells: one integer per leading axis of x."""
-    from .shape import slice_axis
-
     n, last = index.shape[-1], len(index.shape) - 1
     parts = [reshape(slice_axis(index, last, j, j + 1), tuple(index.shape)[:-1]) for j in range(n)]
     return Gather(0)(x, *parts)

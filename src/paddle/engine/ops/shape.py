@@ -301,6 +301,7 @@ class PadFrom(Operator):
 class Slice(Operator):
     """Elements range(starts[i], stops[i], steps[i]) of each axis i; bounds count from the front, none are wrapped."""
 
+    shape_attributes = ("stops",)
     starts: tuple
     stops: tuple
     steps: tuple
