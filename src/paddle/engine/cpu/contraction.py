@@ -58,6 +58,7 @@ class Schedule:
         panel: reduce axes over a packed copy of B (its strides counted in steps), None where B is read in place.
         panel_outer: steps of panel[0] for one step of k[0].
         unroll: reduce axes (from the innermost) that are written out.
+        prefetch: while a panel is used, the next one is fetched; C is fetched at the start of a tile.
     """
 
     kind: str
@@ -83,6 +84,7 @@ class Schedule:
     panel: tuple[Dim, ...] | None = None
     panel_outer: int = 1
     unroll: int = 0
+    prefetch: bool = False
     vector_bytes: int = 32
 
     @property
@@ -394,7 +396,7 @@ class _Kernel(_Text):
         s = self.s
         r_lo, r_hi = self.span(rb, self.n("r1_block"), self.n("r1_tiles"), s.r1_blocks)
         if s.kind == "dot":
-            self.rows(a, b, c, r_lo, r_hi, 1, [0], [0], steps, add)
+            self.rows(a, b, c, r_lo, r_hi, 1, [0], steps, add)
             return
         v_tiles = self.n("v_tiles")
         v_lo, v_hi = self.span(vb, self.n("v_block"), v_tiles, s.v_blocks)
@@ -407,7 +409,7 @@ class _Kernel(_Text):
                 at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), last]
                 if s.panel is not None:
                     self.pack(pb, [self.mul(x, sb) for x in at], steps)
-                self.rows(pa, pb, pc, r_lo, r_hi, nv, at, at, steps, add)
+                self.rows(pa, pb, pc, r_lo, r_hi, nv, at, steps, add)
                 return []
 
             self.loop(count, one)
@@ -440,15 +442,15 @@ class _Kernel(_Text):
         return start, self.op(f"select i1 {final}, i64 {last}, i64 {full}")
 
     def rows(
-        self, a: str, b: str, c: str, lo: Num, hi: Num, nv: int, at: list[Num], c_at: list[Num], steps: Num,
-        add: bool | str,
-    ) -> None:  # fmt: skip
+        self, a: str, b: str, c: str, lo: Num, hi: Num, nv: int, at: list[Num], steps: Num, add: bool | str
+    ) -> None:
+        """The tiles of rows [lo, hi) against one tile of columns."""
         s = self.s
         for lo2, count2, m2, begin2 in self.regions(self.n("r2_tiles"), s.r2_cut, 0, self.n("r2_tiles")):
             for lo1, count1, m1, begin1 in self.regions(self.n("r1_tiles"), s.r1_cut, lo, hi):
 
-                def outer(i2: Num, _: Values, m2: int = m2, lo2: Num = lo2, begin2: int = begin2,
-                          lo1: Num = lo1, count1: Num = count1, m1: int = m1, begin1: int = begin1) -> Values:  # fmt: skip
+                def outer(i2: Num, _: Values, of: tuple = (lo2, m2, begin2, lo1, count1, m1, begin1)) -> Values:
+                    lo2, m2, begin2, lo1, count1, m1, begin1 = of
                     first2 = self.first_row(self.add(lo2, i2), m2, begin2, s.r2_cut.s1)
                     p2 = self.moved(a, b, c, "r2", first2)
                     o2 = self.row_offsets("r2", m2, first2)
@@ -456,6 +458,8 @@ class _Kernel(_Text):
                     def inner(i1: Num, _: Values) -> Values:
                         first1 = self.first_row(self.add(lo1, i1), m1, begin1, s.r1_cut.s1)
                         p1 = self.moved(*p2, "r1", first1)
+                        if s.prefetch:
+                            self.fetch_panel(b, nv, self.sub(self.add(lo1, i1), lo))
                         self.tile(*p1, self.row_offsets("r1", m1, first1), o2, nv, at, steps, add)
                         return []
 
@@ -502,6 +506,10 @@ class _Kernel(_Text):
             vectors: list[Num] = [j * s.lanes * self.size for j in range(nv)]
             zero: list[Num] = [0]
             right = _Operand("%panel", zero * m1, zero * m2, vectors, self.size, [self.mul(x, row) for x in kb])
+        if s.prefetch:
+            for x in o1[2]:
+                for line in (0, nv * s.lanes * self.size - self.size):
+                    self.fetch(self.gep(c, x, line), True)
         sums = ["zeroinitializer"] * (m1 * m2 * nv)
         if s.kind == "dot":
             left.k.append(va)
@@ -512,6 +520,21 @@ class _Kernel(_Text):
             self.finish_dot(c, o1[2], o2[2], sums, add)
         else:
             self.finish(c, o1[2], o2[2], [self.mul(x, vc) for x in at], vc, sums, add)
+
+    def fetch(self, ptr: str, write: bool) -> None:
+        self.intrinsics.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        self.do(f"call void @llvm.prefetch.p0(ptr {ptr}, i32 {int(write)}, i32 3, i32 1)")
+
+    def fetch_panel(self, b: str, nv: int, tile: Num) -> None:
+        """Fetches some rows of the columns that come next, so that packing them will not wait."""
+        s = self.s
+        count = -(-s.k_block // s.r1_block) if s.k_block else -(-s.k[0].extent // s.r1_block)
+        width, stride = nv * s.lanes * self.size, self.n("k0.b")
+        src = self.gep(b, width, self.mul(self.mul(tile, count), stride))
+        for i in range(count):
+            at = self.gep(src, self.mul(i, stride))
+            for line in range(0, width, 64):
+                self.fetch(self.gep(at, line), False)
 
     # -- the reduce axes of a tile --
     def reduce(
@@ -559,7 +582,7 @@ class _Kernel(_Text):
     def along_vector(
         self, n: Num, left: _Operand, right: _Operand, pa: str, pb: str, oa: int, ob: int, sums: Values
     ) -> Values:
-        """The reduce axis that the vectors of a dot tile run along; its rest is read with the lanes done before zeroed."""
+        """The reduce axis that the vectors of a dot tile run along; in its rest the lanes done before are zeroed."""
         lanes = self.s.lanes
         pa, pb = self.gep(pa, oa), self.gep(pb, ob)
         sa, sb = self.mul(lanes, left.lane), self.mul(lanes, right.lane)
@@ -712,20 +735,72 @@ class _Kernel(_Text):
         row = len(at) * s.lanes * self.size
         lane = self.n("v.b")
 
+        def one_step(src: str, dst: str) -> str:
+            for j, x in enumerate([self.load(self.gep(src, o), lane) for o in at]):
+                self.do(f"store {self.vec} {x}, ptr {self.gep(dst, j * s.lanes * self.size)}, align {self.size}")
+            return self.gep(dst, row)
+
+        def square(src: str, dst: str) -> str:
+            """As many steps as lanes, read along the reduce axis."""
+            for j, o in enumerate(at):
+                read = [self.load(self.gep(src, o, self.mul(i, lane)), self.size) for i in range(s.lanes)]
+                for i, x in enumerate(self.transposed(read)):
+                    to = self.gep(dst, i * row + j * s.lanes * self.size)
+                    self.do(f"store {self.vec} {x}, ptr {to}, align {self.size}")
+            return self.gep(dst, s.lanes * row)
+
         def nest(level: int, src: str, dst: str) -> str:
             if level == len(extents):
-                loaded = [self.load(self.gep(src, o), lane) for o in at]
-                for j, x in enumerate(loaded):
-                    self.do(f"store {self.vec} {x}, ptr {self.gep(dst, j * s.lanes * self.size)}, align {self.size}")
-                return self.gep(dst, row)
+                return one_step(src, dst)
+            n, stride, kinds = extents[level], self.n(f"k{level}.b"), ["ptr", "ptr"]
 
             def one(_: Num, v: Values) -> Values:
                 after = nest(level + 1, v[0], v[1])
-                return [self.gep(v[0], self.n(f"k{level}.b")), after]
+                return [self.gep(v[0], stride), after]
 
-            return self.loop(extents[level], one, [src, dst], ["ptr", "ptr"])[1]
+            def many(_: Num, v: Values) -> Values:
+                after = square(v[0], v[1])
+                return [self.gep(v[0], self.mul(s.lanes, stride)), after]
+
+            if level == len(extents) - 1 and stride == self.size != lane and lane != 0 and s.lanes > 1:
+                count, n = self.divmod(n, s.lanes)
+                src, dst = self.loop(count, many, [src, dst], kinds)
+            return self.loop(n, one, [src, dst], kinds)[1]
 
         nest(0, b, "%panel")
+
+    def transposed(self, rows: Values) -> Values:
+        """A square of vectors with rows and columns exchanged."""
+        lanes, rows = self.s.lanes, list(rows)
+        inside = 4 if self.size == 4 and lanes >= 4 else 1  # in fours, unpacking is one instruction cheaper
+
+        def pick(x: str, y: str, order: list[int]) -> str:
+            mask = ", ".join(f"i32 {o}" for o in order)
+            return self.op(f"shufflevector {self.vec} {x}, {self.vec} {y}, <{lanes} x i32> <{mask}>")
+
+        d = lanes // 2
+        while d >= inside:
+            for i in (i for i in range(lanes) if not i & d):
+                x, y = rows[i], rows[i + d]
+                rows[i] = pick(x, y, [lanes + e - d if e & d else e for e in range(lanes)])
+                rows[i + d] = pick(x, y, [lanes + e if e & d else e + d for e in range(lanes)])
+            d //= 2
+        if inside == 4:
+            fours = range(0, lanes, 4)
+            low = [o for f in fours for o in (f, lanes + f, f + 1, lanes + f + 1)]
+            first = [o for f in fours for o in (f, f + 1, lanes + f, lanes + f + 1)]
+            for i in fours:
+                a, b, c, d4 = rows[i : i + 4]
+                ab, cd = pick(a, b, low), pick(c, d4, low)
+                ab2, cd2 = pick(a, b, [o + 2 for o in low]), pick(c, d4, [o + 2 for o in low])
+                second = [o + 2 for o in first]
+                rows[i : i + 4] = (
+                    pick(ab, cd, first),
+                    pick(ab, cd, second),
+                    pick(ab2, cd2, first),
+                    pick(ab2, cd2, second),
+                )
+        return rows
 
 
 def emit(s: Schedule, name: str) -> str:

@@ -83,7 +83,18 @@ class Kernel:
         kinds = "".join("01*"[min(abs(v), 2)] if stride and v >= 0 else "*" for v, stride in s.numbers().values())
         fixed = (s.kind, s.dtype, s.lanes, s.swap, s.accumulate, len(s.units), len(s.loops), s.v_cut.s1, s.r1_cut.s1)
         return repr(
-            (*fixed, s.r2_cut.s1, len(s.k), s.k_block, len(s.panel or ()), s.panel is None, s.vector_bytes, kinds)
+            (
+                *fixed,
+                s.r2_cut.s1,
+                len(s.k),
+                s.k_block,
+                s.copy_a,
+                s.copy_pitch,
+                len(s.panel or ()),
+                s.panel is None,
+                s.vector_bytes,
+                kinds,
+            )
         )
 
     def dims(self) -> list[int]:
@@ -168,7 +179,7 @@ class _Machine:
         """Cycles of one multiply-add of every accumulator."""
         sums = m1 * m2 * nv
         spilled = max(0, sums + live - self.registers)
-        return max(sums * 0.5, loads * 0.5, 4.0) + 2.0 * spilled
+        return max(sums * 0.5, loads * 0.5, 4.0) + 0.03 * loads + 2.0 * spilled
 
 
 def load_cost(lane: int, lanes: int) -> float:
@@ -258,7 +269,8 @@ def outer(
                 r_block = row_block(r1, r1_cut, steps, itemsize) if steps * r1.extent * itemsize > 131072 else r_rows
                 if packed:
                     again = -(-r_rows // r_block)
-                    each = 1.0 + load_cost(v.b, lanes) if v.b == 1 or v.a else 0.75 * lanes
+                    along = any(d.b == 1 for d in k)
+                    each = 1.0 if v.b == 1 else 0.5 * lanes if along else 1.25 * lanes
                     cycles += again * steps * vectors * (each + 0.5)
                 cycles *= outside
                 s = Schedule(
@@ -274,7 +286,7 @@ def outer(
 
 def row_block(r1: Dim, c: Cut, steps: int, itemsize: int) -> int:
     """Tiles of rows whose part of A stays in the second-level cache."""
-    rows = max(64, 196608 // (min(steps, K_STEPS) * itemsize))
+    rows = max(64, 262144 // (min(steps, K_STEPS) * itemsize))
     blocks = max(1, round(r1.extent / rows))
     return -(-c.tiles // blocks)
 
@@ -360,7 +372,7 @@ def dot(
                     for n2, s2 in ((r2_cut.n1, r2_cut.s1), (r2_cut.n2, r2_cut.s2)):
                         each = steps * machine.tile(s1, s2, 1, s1 + s2, s2 + 1) + 15 + 4 * s1 * s2
                         cycles += n1 * n2 * each
-                cycles *= math.prod(d.extent for d in rest)
+                cycles *= 1.1 * math.prod(d.extent for d in rest)
                 yield cycles, Schedule(
                     "dot", spec.dtype, lanes, False, spec.accumulate, spec.dynamic, spec.a_offset, spec.b_offset,
                     (), tuple(rest), v, Cut(1, 1), 1, r1, r1_cut, r1_cut.tiles, r2, r2_cut, k, 0,
@@ -370,27 +382,34 @@ def dot(
 
 # ---- parallel units ---------------------------------------------------------------------------
 def spread(s: Schedule, cycles: float) -> Schedule:
-    """Turns loops over C into units until one is about 20 microseconds of work."""
+    """Turns loops over C into units, of about 20 microseconds each; of more where that would make over 128."""
     loops = sorted(s.loops, key=lambda d: -abs(d.c))
     units: list[Dim] = []
+    wanted = max(UNIT_CYCLES, cycles / 64)
     each = cycles / s.r1_blocks
-    while loops and each > UNIT_CYCLES:
+    while loops and each > wanted:
         units.append(loops.pop(0))
         each /= units[-1].extent
-    tiles = s.v_cut.tiles
-    if s.kind == "outer" and each > UNIT_CYCLES and tiles > 1:
-        fewest = 4 if cycles > 400 * UNIT_CYCLES else 1
-        block = min(tiles, max(fewest, int(tiles * UNIT_CYCLES / each)))
-        block = -(-tiles // -(-tiles // block))
-        s = replace(s, v_block=block)
+    tiles, columns = s.v_cut.tiles, s.v_cut.s1 * s.lanes
+    if s.kind == "outer" and each > wanted and tiles > 1:
+        block = int(tiles * wanted / each)
+        if cycles > 16 * each * block / tiles and s.r1_blocks > 1:  # a part of A is fetched once for these
+            block = max(block, min(256 // columns, int(tiles * cycles / 16 / each)))
+        s = replace(s, v_block=even_tiles(tiles, block))
         each /= s.v_blocks
     rows = max(1, s.r1_cut.s1)
-    if each > UNIT_CYCLES and s.r1_block * rows > 64:
+    if each > wanted and s.r1_block * rows > 64 and s.r1_blocks == 1:
         fewest = -(-(64 if s.panel is not None else 4 * rows) // rows)
-        block = max(fewest, int(s.r1_block * UNIT_CYCLES / each))
-        block = -(-s.r1_cut.tiles // -(-s.r1_cut.tiles // block))
-        s = replace(s, r1_block=min(block, s.r1_block))
-    return replace(s, units=tuple(units), loops=tuple(loops))
+        block = max(fewest, int(s.r1_block * wanted / each))
+        s = replace(s, r1_block=min(even_tiles(s.r1_cut.tiles, block), s.r1_block))
+    large = s.panel is not None and len(s.k) == 1 and s.v.b == 1 and s.k[0].extent * s.v.extent * s.itemsize > 262144
+    fetch = large and not s.dynamic and s.r1_block >= 8 and s.panel_steps >= 64
+    return replace(s, units=tuple(units), loops=tuple(loops), prefetch=fetch)
+
+
+def even_tiles(tiles: int, most: int) -> int:
+    """Tiles in a block of at most `most`, so that blocks are nearly equal."""
+    return -(-tiles // -(-tiles // max(1, most)))
 
 
 @lru_cache(maxsize=4096)
