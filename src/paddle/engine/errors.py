@@ -40,6 +40,10 @@ def message(kind: str, fact: str, expected: str = "", received: str = "", hint: 
     return "\n".join(lines)
 
 
+class OutOfRange(IndexError, ValueError):
+    """An index beyond its axis. Upstream raises IndexError in some operators and ValueError in others."""
+
+
 def _maker(kind: str, base: type[Exception]) -> Any:
     def make(fact: str, *, expected: str = "", received: str = "", hint: str = "", at: str | None = None) -> Exception:
         return base(message(kind, fact, expected, received, hint, at))
@@ -51,7 +55,7 @@ def _maker(kind: str, base: type[Exception]) -> Any:
 
 invalid_argument = _maker("InvalidArgument", ValueError)
 invalid_type = _maker("InvalidType", TypeError)
-out_of_range = _maker("OutOfRange", IndexError)
+out_of_range = _maker("OutOfRange", OutOfRange)
 not_found = _maker("NotFound", ValueError)
 precondition = _maker("PreconditionNotMet", RuntimeError)
 unavailable = _maker("Unavailable", RuntimeError)
