@@ -7,6 +7,8 @@ from .creation import *
 from .joining import *
 from .manipulation import *
 from .repeating import *
+from .diagonal import *
+from .gathering import *
 from .tensor import Tensor
 from .to_string import *
 

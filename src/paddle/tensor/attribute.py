@@ -75,13 +75,13 @@ def rank(input: Tensor) -> Tensor:
 
 
 def shape(input: Tensor) -> Tensor:
-    """The sizes of the axes, as an int32 Tensor.
+    """The sizes of the axes, as an int64 Tensor.
 
     Examples:
         >>> paddle.shape(paddle.ones([2, 3])).tolist()
         [2, 3]
     """
-    return from_array(np.array(_typed_argument(input, "shape").type.shape, np.int32))  # type: ignore[return-value]
+    return from_array(np.array(_typed_argument(input, "shape").type.shape, np.int64))  # type: ignore[return-value]
 
 
 @public(method=True)

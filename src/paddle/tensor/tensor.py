@@ -18,6 +18,7 @@ from ..engine.eager import trace as tracing
 from ..engine.eager.trace import from_array
 from ..engine.ops.creation import Full
 from ..engine.ops.elementwise import Detach
+from ..engine.ops.shape import Reshape
 from ..engine.types import DType
 from ..framework.place import CPU, Place
 
@@ -470,7 +471,7 @@ class Tensor(tracing.Tensor):
         """Takes the values of another Tensor. Returns this one."""
         from ..utils.public import replace
 
-        return replace(self, tracing.shadow(other.detach()))
+        return replace(self, Reshape(other.type.shape)(other.detach()))
 
     def value(self) -> "Tensor":
         """The Tensor itself."""
