@@ -1,15 +1,18 @@
 """Functions of neural networks: `paddle.nn.functional`."""
 
-from . import activation, common, conv, distance, input, loss, norm, pooling
+from . import activation, attention, common, conv, distance, extension, input, loss, norm, pooling, resize, vision
 from .activation import *  # noqa: F403
+from .attention import *  # noqa: F403
 from .common import *  # noqa: F403
 from .conv import *  # noqa: F403
 from .distance import *  # noqa: F403
+from .extension import *  # noqa: F403
 from .input import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .norm import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .resize import *  # noqa: F403
+from .vision import *  # noqa: F403
 
-__all__ = [
-    name for module in (activation, common, conv, distance, input, loss, norm, pooling) for name in module.__all__
-]
+_modules = (activation, attention, common, conv, distance, extension, input, loss, norm, pooling, resize, vision)
+__all__ = [name for module in _modules for name in module.__all__]
