@@ -2,8 +2,7 @@
 
 import math as _math
 
-from . import version
-from . import autograd
+from . import autograd, device, framework, version
 from .autograd import grad
 from .framework.dtype import *
 from .framework.grad_mode import *
@@ -11,6 +10,7 @@ from .framework.mode import disable_signal_handler, get_flags, in_dynamic_mode, 
 from .framework.place import *
 from .tensor import *
 from .tensor.tensor import Size, Tensor
+from .utils import dlpack as _dlpack
 
 __version__ = version.full_version
 __git_commit__ = version.commit

@@ -90,17 +90,17 @@ float8_e4m3fn = DType("float8_e4m3fn", "f", 1)
 float8_e5m2 = DType("float8_e5m2", "f", 1)
 
 _ALIASES = {
-    "float": "float32",
+    "float": "float64",
     "double": "float64",
     "half": "float16",
-    "int": "int32",
+    "int": "int64",
     "long": "int64",
     "short": "int16",
     "bool_": "bool",
     "cfloat": "complex64",
     "cdouble": "complex128",
 }
-_PYTHON = {bool: bool_, int: int64, float: float32, complex: complex64}
+_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}  # as numpy reads them
 _NUMPY: dict[Any, DType] = {
     np.dtype(d.name): d for d in DType._by_name.values() if d.name not in ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 }

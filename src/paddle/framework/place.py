@@ -235,8 +235,8 @@ def is_compiled_with_cinn() -> bool:
 
 
 def is_compiled_with_distribute() -> bool:
-    """Whether this build can train on several hosts: False."""
-    return False
+    """Whether `paddle.distributed` is part of this build: True."""
+    return True
 
 
 def is_compiled_with_custom_device(device_type: str) -> bool:

@@ -6,6 +6,7 @@ from .attribute import *
 from .creation import *
 from .joining import *
 from .manipulation import *
+from .math import *
 from .repeating import *
 from .diagonal import *
 from .gathering import *

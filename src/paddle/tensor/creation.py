@@ -327,7 +327,7 @@ def _full(name: str, sizes: tuple[int, ...], value: Any, dtype: Any, like: DType
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.item()
     if not isinstance(value, Tensor) and not is_number(value):
-        raise errors.invalid_argument(
+        raise errors.invalid_type(
             f"{name}: fill_value is not a number.", expected="a number", received=type(value).__name__
         )
     if dtype is not None:

@@ -526,8 +526,8 @@ class Tensor(tracing.Tensor):
     ) -> Any:
         return self.numpy().__dlpack__()
 
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+    def __dlpack_device__(self) -> tuple[int, int | None]:
+        return (1, None)  # the host; numpy asks for nothing more
 
     def __len__(self) -> int:
         if not self.type.shape:
