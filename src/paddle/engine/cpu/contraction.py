@@ -42,6 +42,12 @@ class Cut:
         return self.n1 + self.n2
 
 
+def window_row(v: Dim, itemsize: int) -> int:
+    """Bytes from step to step in a packed window; no multiple of 256, which would crowd a few cache sets."""
+    n = -(-v.extent * itemsize // 64) * 64
+    return n if n % 256 else n + 64
+
+
 @dataclass(frozen=True)
 class Schedule:
     """All decisions about one kernel. A is the operand that is broadcast, B the one that is read in vectors.
@@ -57,19 +63,20 @@ class Schedule:
         k: reduce axes, outermost first; k_block: steps of k[0] between two visits of C, 0 for all.
         panel: reduce axes over a packed copy of B (its strides counted in steps), None where B is read in place.
         panel_outer: steps of panel[0] for one step of k[0].
+        window: two axes (y, x), neighbours in C but not in B, that `v` joins: a unit packs all of B that it needs.
         unroll: reduce axes (from the innermost) that are written out.
         prefetch: while a panel is used, the next one is fetched; C is fetched at the start of a tile.
     """
 
     kind: str
     dtype: str
+    vector_bytes: int
     lanes: int
     swap: bool
     accumulate: bool
     dynamic: bool
     a_offset: int
     b_offset: int
-    units: tuple[Dim, ...]
     loops: tuple[Dim, ...]
     v: Dim
     v_cut: Cut
@@ -80,12 +87,13 @@ class Schedule:
     r2: Dim
     r2_cut: Cut
     k: tuple[Dim, ...]
-    k_block: int
+    k_block: int = 0
+    units: tuple[Dim, ...] = ()
     panel: tuple[Dim, ...] | None = None
     panel_outer: int = 1
+    window: tuple[Dim, ...] | None = None
     unroll: int = 0
     prefetch: bool = False
-    vector_bytes: int = 32
 
     @property
     def itemsize(self) -> int:
@@ -105,6 +113,10 @@ class Schedule:
         for d in self.units:
             n *= d.extent
         return n
+
+    @property
+    def window_row(self) -> int:
+        return window_row(self.v, self.itemsize)
 
     @property
     def panel_steps(self) -> int:
@@ -136,6 +148,7 @@ class Schedule:
 
 
 PANEL_BYTES = 32768
+WINDOW_BYTES = 98304
 
 
 class _Text:
@@ -310,6 +323,8 @@ class _Kernel(_Text):
         s = self.s
         if s.dynamic:
             return PANEL_BYTES
+        if s.window is not None:
+            return s.panel_steps * s.window_row
         return s.panel_steps * max(s.v_cut.s1, s.v_cut.s2) * s.lanes * self.size
 
     def body(self) -> None:
@@ -398,6 +413,9 @@ class _Kernel(_Text):
         if s.kind == "dot":
             self.rows(a, b, c, r_lo, r_hi, 1, [0], steps, add)
             return
+        if s.window is not None:
+            self.pack_window(b, steps, *s.window)
+            b = "%panel"
         v_tiles = self.n("v_tiles")
         v_lo, v_hi = self.span(vb, self.n("v_block"), v_tiles, s.v_blocks)
         for lo, count, nv, begins in self.regions(v_tiles, s.v_cut, v_lo, v_hi):
@@ -407,7 +425,7 @@ class _Kernel(_Text):
                 sa, sb, sc = self.dims("v", "a", "b", "c")
                 pa, pb, pc = (self.gep(p, self.mul(start, st)) for p, st in ((a, sa), (b, sb), (c, sc)))
                 at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), last]
-                if s.panel is not None:
+                if s.panel is not None and s.window is None:
                     self.pack(pb, [self.mul(x, sb) for x in at], steps)
                 self.rows(pa, pb, pc, r_lo, r_hi, nv, at, steps, add)
                 return []
@@ -499,8 +517,8 @@ class _Kernel(_Text):
         else:
             va_at, vb_at = [self.mul(x, va) for x in at], [self.mul(x, vb) for x in at]
         left = _Operand(a, o1[0], o2[0], va_at, va, ka)
-        if s.panel is None:
-            right = _Operand(b, o1[1], o2[1], vb_at, vb, kb)
+        if s.panel is None or s.window is not None:
+            right = _Operand(b, o1[1], o2[1], vb_at, vb, [self.mul(x, s.window_row) for x in kb] if s.window else kb)
         else:
             row = nv * s.lanes * self.size
             vectors: list[Num] = [j * s.lanes * self.size for j in range(nv)]
@@ -659,9 +677,10 @@ class _Kernel(_Text):
                     n += 1
         return out
 
-    def load(self, ptr: str, lane: Num, keep: str | list[bool] | None = None) -> str:
+    def load(self, ptr: str, lane: Num, keep: str | list[bool] | None = None, lanes: int = 0) -> str:
         """A vector whose lanes lie `lane` bytes apart; where `keep` is false, 0."""
-        lanes, vec = self.s.lanes, self.vec
+        lanes = lanes or self.s.lanes
+        vec = f"<{lanes} x {self.elem}>"
         if lane == self.size:
             x = self.op(f"load {vec}, ptr {ptr}, align {self.size}")
         elif lane == 0:
@@ -766,6 +785,35 @@ class _Kernel(_Text):
                 count, n = self.divmod(n, s.lanes)
                 src, dst = self.loop(count, many, [src, dst], kinds)
             return self.loop(n, one, [src, dst], kinds)[1]
+
+        nest(0, b, "%panel")
+
+    def pack_window(self, b: str, steps: Num, y: Dim, x: Dim) -> None:
+        """Copies what the window needs of B: for each step, its rows one after another."""
+        s = self.s
+        lanes = 1
+        while 2 * lanes <= min(x.extent, s.lanes):
+            lanes *= 2
+        at = [*range(0, x.extent - lanes, lanes), x.extent - lanes]
+        vec, lane = f"<{lanes} x {self.elem}>", x.b * self.size
+        extents: list[Num] = [steps, *(self.n(f"k{i}.n") for i in range(1, len(s.k)))]
+
+        def line(_: Num, v: Values) -> Values:
+            for j, e in zip(at, [self.load(self.gep(v[0], j * lane), lane, lanes=lanes) for j in at]):
+                self.do(f"store {vec} {e}, ptr {self.gep(v[1], j * self.size)}, align {self.size}")
+            return [self.gep(v[0], y.b * self.size), self.gep(v[1], x.extent * self.size)]
+
+        def nest(level: int, src: str, dst: str) -> str:
+            kinds = ["ptr", "ptr"]
+            if level == len(extents):
+                self.loop(y.extent, line, [src, dst], kinds)
+                return self.gep(dst, s.window_row)
+
+            def one(_: Num, v: Values) -> Values:
+                after = nest(level + 1, v[0], v[1])
+                return [self.gep(v[0], self.n(f"k{level}.b")), after]
+
+            return self.loop(extents[level], one, [src, dst], kinds)[1]
 
         nest(0, b, "%panel")
 

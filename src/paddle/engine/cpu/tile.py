@@ -11,8 +11,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
-from .contraction import PANEL_BYTES, Cut, Dim, Schedule, emit
+from .contraction import PANEL_BYTES, WINDOW_BYTES, Cut, Dim, Schedule, emit, window_row
 
 
 @dataclass(frozen=True)
@@ -198,8 +199,11 @@ def conflicts(strides: list[tuple[int, int]], width: int, itemsize: int) -> bool
     return rows * lines > 6 * min(sets, 64)
 
 
-def schedules(spec: Contraction, vector_bytes: int) -> Iterator[tuple[float, Schedule]]:
-    """Possible schedules with their cost in cycles."""
+Candidate = tuple[float, dict[str, Any], bool]  # cycles, fields of a Schedule, whether B is packed
+
+
+def candidates(spec: Contraction, vector_bytes: int) -> Iterator[Candidate]:
+    """The ways to cut a contraction that are worth weighing."""
     free, red = simplify(spec.axes)
     itemsize = 4 if spec.dtype == "float32" else 8
     machine = _Machine(vector_bytes // itemsize, 32 if vector_bytes == 64 else 16)
@@ -210,7 +214,13 @@ def schedules(spec: Contraction, vector_bytes: int) -> Iterator[tuple[float, Sch
     for v in along:
         others = [d for d in free if d is not v]
         swap = v.b == 0 and v.a != 0
-        yield from outer(*args, flip(v, swap), [flip(d, swap) for d in others], [flip(d, swap) for d in red], swap)
+        x, rest, reduce = flip(v, swap), [flip(d, swap) for d in others], [flip(d, swap) for d in red]
+        yield from outer(*args, x, rest, reduce, swap)
+        if not spec.dynamic and reduce:
+            for y in rest:
+                if x.b and y.b and not (x.a or y.a) and y.c == x.extent * x.c:
+                    joined, left = windowed(x, y, [d for d in rest if d is not y], reduce, itemsize)
+                    yield from outer(*args, joined[0], left, reduce, swap, joined[1:])
     for v in red:
         if {v.a, v.b} <= {0, 1} and (v.a or v.b) and v.extent > 1:
             yield from dot(*args, v, free, [d for d in red if d is not v])
@@ -220,13 +230,28 @@ def flip(d: Dim, swap: bool) -> Dim:
     return Dim(d.extent, d.b, d.a, d.c) if swap else d
 
 
+def windowed(
+    x: Dim, y: Dim, others: list[Dim], red: list[Dim], itemsize: int
+) -> tuple[tuple[Dim, Dim, Dim], list[Dim]]:
+    """Joins x and (a part of) y to one vector axis over packed columns: (joined, part of y, x), the other axes of C."""
+    steps = min(K_STEPS, math.prod(d.extent for d in red))
+    most = max(1, WINDOW_BYTES // (steps * itemsize * x.extent))
+    size = max(n for n in range(1, min(most, y.extent) + 1) if y.extent % n == 0)
+    part = Dim(size, 0, y.b, y.c)
+    if size < y.extent:
+        others = [*others, Dim(y.extent // size, 0, y.b * size, y.c * size)]
+    return (Dim(size * x.extent, 0, 1, x.c), part, x), others
+
+
 def outer(
     spec: Contraction, vector_bytes: int, machine: _Machine, itemsize: int, v: Dim, others: list[Dim], red: list[Dim],
-    swap: bool,
-) -> Iterator[tuple[float, Schedule]]:  # fmt: skip
+    swap: bool, window: tuple[Dim, ...] = (),
+) -> Iterator[Candidate]:  # fmt: skip
     lanes = power_below(v.extent, machine.lanes)
     k = tuple(sorted(red, key=lambda d: -abs(d.a) - abs(d.b)))
     steps = math.prod(d.extent for d in k)
+    visits = -(-steps // K_STEPS)  # of C
+    inner = math.prod(d.extent for d in k[1:])
     vectors = -(-v.extent // lanes)
     for r1 in [*others, ONE]:
         if r1 is ONE and others and any(not (d.b and d.a) for d in others):
@@ -234,7 +259,7 @@ def outer(
         rest = [d for d in others if d is not r1]
         outside = math.prod(d.extent for d in rest)
         tried: set[tuple[int, int]] = set()
-        for nv in range(1, 13):
+        for nv in (1, 2, 3, 4, 6, 8, 12):
             nv = min(nv, vectors)
             if spec.dynamic:
                 nv = 1 if v.extent % lanes == 0 and vectors == 1 else 2
@@ -249,7 +274,10 @@ def outer(
             if v_cut is None or (r1_cut.s1, nv) in tried:
                 continue
             tried.add((r1_cut.s1, nv))
-            for packed in (False, True) if k and v.b and not r1.b and steps > 1 else (False,):
+            packable = bool(k and v.b and not r1.b and steps > 1)
+            if window and not packable:
+                continue
+            for packed in (True,) if window else (False, True) if packable else (False,):
                 cycles = 0.0
                 b_lane, b_cost = v.b, 1.0
                 if packed:
@@ -263,25 +291,31 @@ def outer(
                         loads = load_cost(v.a, lanes) * (s2 if r1.a else 1) * (s1 if v.a else 1)
                         loads += load_cost(b_lane, lanes) * b_cost * (s2 if r1.b else 1) * (s1 if v.b else 1)
                         each = steps * machine.tile(s2, 1, s1, loads, shared)
-                        each += 12 + s1 * s2 * (1.0 if v.c == 1 else 4.0 * lanes)
+                        each += visits * (12 + s1 * s2 * (1.0 if v.c == 1 else 4.0 * lanes))
                         cycles += n1 * n2 * each
                 r_rows = r1_cut.tiles
                 r_block = row_block(r1, r1_cut, steps, itemsize) if steps * r1.extent * itemsize > 131072 else r_rows
                 if packed:
+                    row = max(v_cut.s1, v_cut.s2) * lanes * itemsize
+                    if inner > (
+                        min(K_STEPS, WINDOW_BYTES // window_row(v, itemsize) if window else PANEL_BYTES // row)
+                    ):
+                        continue
                     again = -(-r_rows // r_block)
                     along = any(d.b == 1 for d in k)
                     each = 1.0 if v.b == 1 else 0.5 * lanes if along else 1.25 * lanes
-                    cycles += again * steps * vectors * (each + 0.5)
+                    if window:
+                        y, x = window
+                        pieces = -(-x.extent // power_below(x.extent, lanes))
+                        cycles += again * steps * y.extent * (3.0 + pieces * (1.0 if x.b == 1 else 1.25 * lanes))
+                    else:
+                        cycles += again * steps * vectors * (each + 0.5)
                 cycles *= outside
-                s = Schedule(
-                    "outer", spec.dtype, lanes, swap, spec.accumulate, spec.dynamic,
-                    spec.b_offset if swap else spec.a_offset, spec.a_offset if swap else spec.b_offset,
-                    (), tuple(rest), v, v_cut, v_cut.tiles, r1, r1_cut, r_block, ONE, Cut(1, 1), k, 0,
-                    vector_bytes=vector_bytes,
+                parts = dict(
+                    kind="outer", lanes=lanes, swap=swap, loops=tuple(rest), v=v, v_cut=v_cut, v_block=v_cut.tiles,
+                    r1=r1, r1_cut=r1_cut, r1_block=r_block, r2=ONE, r2_cut=Cut(1, 1), k=k, window=window or None,
                 )  # fmt: skip
-                blocked = block_reduce(s, packed)
-                if blocked is not None:
-                    yield cycles, blocked
+                yield cycles, parts, packed
 
 
 def row_block(r1: Dim, c: Cut, steps: int, itemsize: int) -> int:
@@ -291,17 +325,16 @@ def row_block(r1: Dim, c: Cut, steps: int, itemsize: int) -> int:
     return -(-c.tiles // blocks)
 
 
-def block_reduce(s: Schedule, packed: bool) -> Schedule | None:
-    """Cuts the outermost reduce axis, and lays out the panel where B is packed. None where a panel cannot fit."""
-    if not s.k:
+def block_reduce(s: Schedule, packed: bool) -> Schedule:
+    """Cuts the outermost reduce axis, and lays out the panel where B is packed."""
+    if not s.k or s.kind == "dot":
         return s
     inner = math.prod(d.extent for d in s.k[1:])
     steps = K_STEPS
     row = max(s.v_cut.s1, s.v_cut.s2) * s.lanes * s.itemsize
     if packed:
-        steps = min(steps, PANEL_BYTES // row)
-        if inner > steps:
-            return None
+        steps = min(steps, WINDOW_BYTES // s.window_row if s.window else PANEL_BYTES // row)
+        assert inner <= steps, (inner, steps)
     n = s.k[0].extent
     block = 0
     if n * inner > steps and (s.dynamic or n > 1):
@@ -347,7 +380,7 @@ def unrolled(k: tuple[Dim, ...], block: int) -> int:
 
 def dot(
     spec: Contraction, vector_bytes: int, machine: _Machine, itemsize: int, v: Dim, free: list[Dim], red: list[Dim]
-) -> Iterator[tuple[float, Schedule]]:
+) -> Iterator[Candidate]:
     lanes = power_below(v.extent, machine.lanes)
     k = tuple(sorted(red, key=lambda d: -abs(d.a) - abs(d.b)))
     steps = math.prod(d.extent for d in k) * -(-v.extent // lanes)
@@ -373,11 +406,11 @@ def dot(
                         each = steps * machine.tile(s1, s2, 1, s1 + s2, s2 + 1) + 15 + 4 * s1 * s2
                         cycles += n1 * n2 * each
                 cycles *= 1.1 * math.prod(d.extent for d in rest)
-                yield cycles, Schedule(
-                    "dot", spec.dtype, lanes, False, spec.accumulate, spec.dynamic, spec.a_offset, spec.b_offset,
-                    (), tuple(rest), v, Cut(1, 1), 1, r1, r1_cut, r1_cut.tiles, r2, r2_cut, k, 0,
-                    vector_bytes=vector_bytes,
+                parts = dict(
+                    kind="dot", lanes=lanes, swap=False, loops=tuple(rest), v=v, v_cut=Cut(1, 1), v_block=1,
+                    r1=r1, r1_cut=r1_cut, r1_block=r1_cut.tiles, r2=r2, r2_cut=r2_cut, k=k,
                 )  # fmt: skip
+                yield cycles, parts, False
 
 
 # ---- parallel units ---------------------------------------------------------------------------
@@ -391,7 +424,7 @@ def spread(s: Schedule, cycles: float) -> Schedule:
         units.append(loops.pop(0))
         each /= units[-1].extent
     tiles, columns = s.v_cut.tiles, s.v_cut.s1 * s.lanes
-    if s.kind == "outer" and each > wanted and tiles > 1:
+    if s.kind == "outer" and each > wanted and tiles > 1 and s.window is None:
         block = int(tiles * wanted / each)
         if cycles > 16 * each * block / tiles and s.r1_blocks > 1:  # a part of A is fetched once for these
             block = max(block, min(256 // columns, int(tiles * cycles / 16 / each)))
@@ -425,5 +458,10 @@ def plan(spec: Contraction, vector_bytes: int) -> Kernel:
     """
     if any(x.extent == 0 for x in spec.axes if x.c is not None):
         return Kernel(spec, None)
-    cycles, s = min(schedules(spec, vector_bytes), key=lambda pair: pair[0])
-    return Kernel(spec, spread(s, cycles), cycles)
+    cycles, parts, packed = min(candidates(spec, vector_bytes), key=lambda c: c[0])
+    a, b = (spec.b_offset, spec.a_offset) if parts["swap"] else (spec.a_offset, spec.b_offset)
+    s = Schedule(
+        dtype=spec.dtype, accumulate=spec.accumulate, dynamic=spec.dynamic, vector_bytes=vector_bytes,
+        a_offset=a, b_offset=b, **parts,
+    )  # fmt: skip
+    return Kernel(spec, spread(block_reduce(s, packed), cycles), cycles)
