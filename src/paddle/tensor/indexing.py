@@ -32,19 +32,20 @@ class Plan:
 
     Attributes:
         op: Index, or None where the result is x in another shape.
-        shape: of the result. sliced: of the elements read, before axes come and go.
+        type, shape: of the result. sliced: of the elements read, before axes come and go.
         rows: (start, stop) if the result is a run of whole rows of x, else None.
         cut: starts, stops and steps.
     """
 
-    __slots__ = ("op", "shape", "sliced", "rows", "cut", "whole")
+    __slots__ = ("op", "type", "shape", "sliced", "rows", "cut", "whole")
 
-    def __init__(self, x: tuple[int, ...], parts: list[Any], shape: tuple[int, ...]):
+    def __init__(self, type_: TensorType, parts: list[Any], shape: tuple[int, ...]):
+        x = type_.shape
         starts = tuple(p.start for p in parts)
         stops = tuple(p.stop for p in parts)
         steps = tuple(p.step for p in parts)
         self.cut = (starts, stops, steps)
-        self.shape = shape
+        self.type, self.shape = type_.with_shape(shape), shape
         self.sliced = tuple(map(len, parts))
         full = [p.step == 1 and len(p) == n for p, n in zip(parts, x)]
         self.whole = all(full)
@@ -83,7 +84,8 @@ def apply(x: Tensor, plan: Plan) -> Tensor:
     if data is not None and x.sg and plan.rows is not None and x.epoch != _local.trace.epoch:
         # rows of values that are there: a view of them, so that no program depends on which rows
         start, stop = plan.rows
-        return from_array(data[start:stop].reshape(plan.shape))  # type: ignore[return-value]
+        view = data[start:stop].reshape(plan.shape)
+        return tracing.make_tensor(plan.type, 0, 0, True, view)  # type: ignore[return-value]
     return _local.trace.record(plan.op, (x,))
 
 
@@ -160,7 +162,7 @@ def plan_of(type_: TensorType, key: Any) -> tuple[Plan, list[tuple[int, Any]]]:
             for n in shape[axis : axis + axes_of(k)]:
                 parts.append(range(n))
                 result.append(n)
-    plan = Plan(shape, parts, tuple(result))
+    plan = Plan(type_, parts, tuple(result))
     if not rest:
         if len(_plans) > 10_000:
             _plans.clear()

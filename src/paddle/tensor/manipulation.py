@@ -44,6 +44,17 @@ def numbers(f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+_INT = {int}
+_reshapes: dict[Any, Any] = {}
+_transposes: dict[Any, Any] = {}
+
+
+def remember(cache: dict[Any, Any], key: Any, op: Any) -> None:
+    if len(cache) > 10_000:
+        cache.clear()
+    cache[key] = op
+
+
 # ---- shape ------------------------------------------------------------------------------------
 def shape_for(x: tuple[int, ...], size: int, want: list[int], name: str) -> tuple[int, ...]:
     """The sizes that `want` stands for: 0 takes the size of x there, one -1 takes what remains."""
@@ -98,14 +109,23 @@ def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
         paddle.Size([2, 3])
     """
     type_ = tensor_argument(x, "reshape").type
+    key = None
     if type(shape) in (list, tuple):
+        if set(map(type, shape)) == _INT:
+            key = (type_, *shape)
+            op = _reshapes.get(key)
+            if op is not None:
+                return op(x)
         want = [n if type(n) is int else _size(n) for n in shape]
     elif isinstance(shape, (Tensor, np.ndarray, int, np.integer)):
         want = ints_argument(shape, "reshape", "shape")
     else:
         raise errors.invalid_argument("reshape: this is not a shape.", expected="a list, tuple, int or Tensor",
                                       received=type(shape).__name__)  # fmt: skip
-    return Reshape(shape_for(type_.shape, type_.size, want, "reshape"))(x)
+    op = Reshape(shape_for(type_.shape, type_.size, want, "reshape"))
+    if key is not None:
+        remember(_reshapes, key, op)
+    return op(x)
 
 
 def _size(n: Any) -> int:
@@ -348,7 +368,14 @@ def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
         >>> paddle.transpose(paddle.ones([2, 3, 4]), [2, 0, 1]).shape
         paddle.Size([4, 2, 3])
     """
-    n = len(tensor_argument(x, "transpose").type.shape)
+    type_ = tensor_argument(x, "transpose").type
+    n = len(type_.shape)
+    key = None
+    if type(perm) in (list, tuple) and set(map(type, perm)) == _INT:
+        key = (n, *perm)
+        op = _transposes.get(key)
+        if op is not None:
+            return op(x)
     order = [axis_argument(p, n, "transpose", "perm") for p in ints_argument(perm, "transpose", "perm")]
     if sorted(order) != list(range(n)) and not (n == 0 and not order):
         if len(order) < n and order == list(range(len(order))):
@@ -359,7 +386,12 @@ def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
                 expected=f"each of 0..{n - 1} once",
                 received=f"x: {x.type}, perm: {perm}",
             )
-    return ops.transpose(x, order) if order != list(range(n)) else Reshape(x.type.shape)(x)
+    if order == list(range(n)):
+        return Reshape(type_.shape)(x)
+    op = ops.Transpose(tuple(order))
+    if key is not None:
+        remember(_transposes, key, op)
+    return op(x)
 
 
 swapaxes = swapdims = transpose
