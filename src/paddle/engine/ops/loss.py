@@ -13,9 +13,7 @@ FLOOR = -100.0  # logarithms are cut off here
 
 @operator
 class BinaryCrossEntropy(Operator):
-    """-(y * log(x) + (1 - y) * log(1 - x)) with logarithms of at least -100; x outside [0, 1] is a ValueError."""
-
-    fault = "invalid_argument"
+    """-(y * log(x) + (1 - y) * log(1 - x)) with logarithms of at least -100; x outside [0, 1] ends the run."""
 
     def infer(self, x: TensorType, y: TensorType) -> TensorType:
         return TensorType(broadcast(self.name, x, y), x.dtype)

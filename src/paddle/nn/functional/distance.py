@@ -10,6 +10,7 @@ from ...engine.ops import elementwise as ew
 from ...engine.ops.logic import select
 from ...engine.ops.math import abs_, pow_
 from ...engine.ops.reduction import Max, sum_
+from ...engine.ops.shape import broadcast_to
 from ...tensor.tensor import Tensor
 from ...utils.public import public
 from ._check import axis_of, floating
@@ -89,8 +90,13 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         )
     # from the right, so that arguments of different rank agree
     back = axis % n - n
-    sums = lambda v: sum_(v, (v.ndim + back,) if v.ndim + back >= 0 else ())  # noqa: E731
-    dot, square1, square2 = sums(x1 * x2), sums(x1 * x1), sums(x2 * x2)
+    product = x1 * x2
+    axis = product.ndim + back
+
+    def total(v: Any) -> Any:
+        return sum_(broadcast_to(v, tuple(product.shape)), (axis,))
+
+    dot, square1, square2 = total(product), total(x1 * x1), total(x2 * x2)
     return dot / ew.sqrt(ew.maximum(square1 * square2, float(eps) ** 2))
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from ...engine import errors
 from ...engine.eager.trace import from_array
 from ...engine.ops import pooling as ops
+from ...engine.ops.elementwise import sqrt
+from ...engine.ops.math import pow_
 from ...tensor.tensor import Tensor
 from ...utils.public import public
 from ._check import floating, numbers, tensor
@@ -622,9 +624,10 @@ def _lp_pool(name: str, rank: int, x: Any, norm_type: float, kernel: Any, stride
     if not norm_type:
         raise errors.invalid_argument(f"{name}: norm_type is 0.", expected="a number other than 0")
     floating(x, name)
-    powered = x if norm_type == 1 else x**norm_type
+    p = float(norm_type)
+    powered = x if p == 1 else x * x if p == 2 else pow_(x, p)
     total = _avg_pool(name, rank, powered, kernel, stride, padding, False, ceil_mode, 1.0, data_format)
-    return total if norm_type == 1 else total ** (1.0 / norm_type)
+    return total if p == 1 else sqrt(total) if p == 2 else pow_(total, 1.0 / p)
 
 
 @public(also={"x": "input"})
