@@ -82,21 +82,9 @@ class Kernel:
         if not s.dynamic:
             return repr(s)
         kinds = "".join("01*"[min(abs(v), 2)] if stride and v >= 0 else "*" for v, stride in s.numbers().values())
-        fixed = (s.kind, s.dtype, s.lanes, s.swap, s.accumulate, len(s.units), len(s.loops), s.v_cut.s1, s.r1_cut.s1)
-        return repr(
-            (
-                *fixed,
-                s.r2_cut.s1,
-                len(s.k),
-                s.k_block,
-                s.copy_a,
-                s.copy_pitch,
-                len(s.panel or ()),
-                s.panel is None,
-                s.vector_bytes,
-                kinds,
-            )
-        )
+        fixed = (s.kind, s.dtype, s.vector_bytes, s.lanes, s.swap, s.accumulate, s.k_block, s.panel is None)
+        sizes = (s.v_cut.s1, s.r1_cut.s1, s.r2_cut.s1, *map(len, (s.units, s.loops, s.k, s.panel or ())))
+        return repr((*fixed, *sizes, kinds))
 
     def dims(self) -> list[int]:
         """What %dims holds: int64; empty for a static kernel."""
