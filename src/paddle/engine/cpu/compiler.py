@@ -7,8 +7,11 @@ so in another process; the first tier takes kernels one by one from `kernels.py`
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
+import os
+import re
 import struct
 from typing import Any
 
@@ -22,7 +25,19 @@ from .emit import Emitter, Kernel, loads_in
 from .lower import AliasStep, HostStep, LoopStep, ProductStep, Step, steps_of
 from .plan import MemoryPlan, Place, split
 
-FORMAT = 1
+
+@functools.cache
+def source() -> str:
+    """Names this state of the engine's code: what another state compiled is not taken from the object cache."""
+    engine = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    digest = hashlib.sha256()
+    for folder in ("", "cpu", "ir", "ops", "passes"):
+        for file in sorted(os.scandir(os.path.join(engine, folder)), key=lambda f: f.name):
+            if file.name.endswith(".py"):
+                status = file.stat()
+                digest.update(f"{file.name} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
 
 FAIL = """
 define internal void @pd.fail(ptr %s, i64 %code, i64 %value) noinline cold nounwind {
@@ -87,7 +102,24 @@ def module_text(kernels: list[str], functions: set[str]) -> str:
     extra = [_IPOW.format(t=f.split(".")[1]) for f in sorted(functions) if f.startswith("ipow.")]
     if "fail" in functions:
         extra.append(FAIL)
-    return "\n".join([*lines, *kept, *extra, *parts]) + "\n"
+    return with_loop_hints("\n".join([*lines, *kept, *extra, *parts]) + "\n")
+
+
+def with_loop_hints(text: str) -> str:
+    """Numbers the hints on loops: each needs a node of its own."""
+    nodes = ['!0 = !{!"llvm.loop.unroll.disable"}']
+    widths = {"0": ""}
+    for w in ("4", "8", "16"):
+        widths[w] = f", !{len(nodes)}"
+        nodes.append(f'!{len(nodes)} = !{{!"llvm.loop.vectorize.width", i32 {w}}}')
+
+    def number(match: re.Match[str]) -> str:
+        n = len(nodes)
+        nodes.append(f"!{n} = distinct !{{!{n}, !0{widths[match[1]]}}}")
+        return f"!{n}"
+
+    text = re.sub(r"!LOOP(\d+)", number, text)
+    return text + "\n".join(nodes) + "\n"
 
 
 def prepare(graph: Graph, fuse: bool) -> Graph:
@@ -137,7 +169,7 @@ def loop_kernel(s: LoopStep, shared: dict[Value, Value]) -> Kernel:
             for e in loads_in(st.value):
                 if e.attr.key in shared:
                     merged[e.attr] = outs[shared[e.attr.key]]
-    return Emitter(s.loops, merged).kernel()
+    return Emitter(s.loops, merged, jit.vector_bytes()).kernel()
 
 
 def product_launch(s: ProductStep, function: Any) -> dict[str, Any]:
@@ -205,7 +237,7 @@ def spot(plan: MemoryPlan, v: Value) -> list[Any]:
 def payload(graph: Graph, donated: tuple[bool, ...]) -> bytes:
     """What another process needs to compile a graph; also what names the result in the object cache."""
     data = {
-        "format": FORMAT, "graph": saved.to_dict(graph), "donated": list(donated),
+        "graph": saved.to_dict(graph), "donated": list(donated),
         "features": flags.get("FLAGS_cpu_features"),
     }  # fmt: skip
     for n in data["graph"]["nodes"]:
@@ -233,4 +265,4 @@ def unpack(result: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def cache_key(data: bytes) -> str:
-    return "program-" + hashlib.sha256(data).hexdigest()
+    return f"program {source()} {hashlib.sha256(data).hexdigest()}"

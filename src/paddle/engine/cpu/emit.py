@@ -10,6 +10,7 @@ ptrs[0] is the status buffer (code, node, value), then one pointer per operand; 
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from ..types import DType
 from .expr import COMPARISONS, Expr, Operand, Scope, Var, lower_bound
 
 CHUNK = 1024  # elements per unit of a one-dimensional kernel
+UNROLL = 32  # steps up to which a reduction is written out
 COLUMNS = 64  # output columns that a reduction over rows accumulates side by side
 
 
@@ -127,7 +129,7 @@ class Emitter:
     shared: operands that lie in the buffer of an output (the kernel runs in place), with that output.
     """
 
-    def __init__(self, loops: Loops, shared: dict[Operand, Operand] | None = None):
+    def __init__(self, loops: Loops, shared: dict[Operand, Operand] | None = None, vector_bytes: int = 32):
         self.loops = loops
         self.shared = shared or {}
         self.levels: list[_Level] = [_Level()]
@@ -141,6 +143,8 @@ class Emitter:
         self.intrinsics: set[str] = set()
         self.cost = 0
         self.replaced: dict[int, str] = {}
+        self.loops_written = 0
+        self.vector_bytes = vector_bytes
 
     # -- small things --
     def name(self) -> str:
@@ -526,7 +530,10 @@ class Emitter:
         i = self.name()
         level.memo[self.loops.scope.var(v).id] = i
         head, start, stop, latch = (self.label(w) for w in ("head", "body", "done", "next"))
+        self.loops_written += 1
+        before = self.loops_written
         self.loop(rest, body)
+        hint = self.hint(v) if self.loops_written == before else ""
         self.levels.pop()
         del self.level_of[v]
         more, after = self.name(), self.name()
@@ -543,9 +550,20 @@ class Emitter:
             f"{latch}:",
             f"{after} = add nsw i64 {i}, 1",
             f"store i64 {after}, ptr {slot}",
-            f"br label %{head}",
+            f"br label %{head}{hint}",
             f"{stop}:",
         ]
+
+    def hint(self, v: Var) -> str:
+        """For an innermost loop: it is to be made of vectors, not unrolled; for short ones, of which width."""
+        n = v.extent
+        if not isinstance(n, int):
+            return ", !llvm.loop !LOOP0"
+        if n < 4:
+            return ""
+        widths = [w for w in (16, 8, 4) if w <= n and w * 4 <= self.vector_bytes]
+        best = min(widths, key=lambda w: n // w + n % w) if n < 64 and widths else 0
+        return f", !llvm.loop !LOOP{best}"
 
     def reduction(self, e: Expr) -> str:
         kind, variables = e.attr
@@ -553,6 +571,9 @@ class Emitter:
         t = llvm_type(e.dtype)
         acc = self.slot(t)
         before = self.cost
+        sizes = [v.extent for v in variables]
+        if all(isinstance(n, int) for n in sizes) and math.prod(sizes) <= UNROLL and not has_reduce(body):
+            return self.unrolled(e, acc)
         if kind.startswith("arg"):
             self.arg_reduction(kind, variables, body, acc)
         else:
@@ -561,6 +582,34 @@ class Emitter:
         inside = self.cost - before
         times = math.prod(v.extent for v in variables if isinstance(v.extent, int))
         self.cost = before + inside * max(1, times)
+        n = self.name()
+        self.put(f"{n} = load {t}, ptr {acc}")
+        return n
+
+    def unrolled(self, e: Expr, acc: str) -> str:
+        """A short reduction written out, so that the loop around it is the innermost one and becomes vectors."""
+        kind, variables = e.attr
+        body = e.args[0]
+        t = llvm_type(e.dtype)
+        step: Any = None
+        if kind.startswith("arg"):
+            step = self.arg_step(kind, body, acc)
+        else:
+            self.put(f"store {t} {constant(identity(kind, body.dtype), body.dtype)}, ptr {acc}")
+        for setting in itertools.product(*(range(v.extent) for v in variables)):
+            outer, level = self.levels[-1], _Level()
+            self.levels.append(level)
+            for v, i in zip(variables, setting):
+                self.level_of[v] = len(self.levels) - 1
+                level.memo[self.loops.scope.var(v).id] = str(i)
+            if step is None:
+                self.accumulate(kind, body, acc)
+            else:
+                step()
+            self.levels.pop()
+            outer.code += level.code
+        for v in variables:
+            del self.level_of[v]
         n = self.name()
         self.put(f"{n} = load {t}, ptr {acc}")
         return n
@@ -589,6 +638,10 @@ class Emitter:
         self.put(f"store {t} {new}, ptr {acc}")
 
     def arg_reduction(self, kind: str, variables: Sequence[Var], body: Expr, acc: str) -> None:
+        self.loop(variables, self.arg_step(kind, body, acc))
+
+    def arg_step(self, kind: str, body: Expr, acc: str) -> Any:
+        """Prepares the search for the greatest or least; gives what looks at one element."""
         d = body.dtype
         t = llvm_type(d)
         best, position = self.slot(t), self.slot("i64")
@@ -626,7 +679,7 @@ class Emitter:
             self.put(f"{after} = add i64 {at}, 1")
             self.put(f"store i64 {after}, ptr {position}")
 
-        self.loop(variables, step)
+        return step
 
     # -- the kernel --
     def kernel(self) -> Kernel:

@@ -101,7 +101,7 @@ def pattern(shape: tuple[int, ...]) -> str:
 
 def find(key: str, make: Any) -> Ready | None:
     """The kernel from the object cache, or made and put there. None if it cannot be made for all sizes."""
-    stored = object_cache().get("kernel-" + key)
+    stored = object_cache().get(stored_key(key))
     if stored is not None:
         meta, code = decode(stored)
     else:
@@ -112,10 +112,16 @@ def find(key: str, make: Any) -> Ready | None:
 
         code = jit.compile_object(module_text([kernel.text.replace("@KERNEL", "@k")], kernel.functions))
         meta = kernel
-        object_cache().put("kernel-" + key, encode(kernel, code))
+        object_cache().put(stored_key(key), encode(kernel, code))
     loaded = jit.load(code, ["k"])
     ready = _kernels[key] = Ready(loaded.addresses["k"], meta, loaded)
     return ready
+
+
+def stored_key(key: str) -> str:
+    from .compiler import source
+
+    return f"kernel {source()} {key}"
 
 
 def encode(k: Kernel, code: bytes) -> bytes:
@@ -160,7 +166,7 @@ def build(node: Node, index: int, scope: Scope, arguments: list[tuple[Any, ...]]
     value = node.op.loops(k, *operands)
     if not isinstance(value, Expr):
         value = scope.const(value, compute_type(out.dtype))
-    kernel = Emitter(Loops(scope, variables, [Store(target, at, value)])).kernel()
+    kernel = Emitter(Loops(scope, variables, [Store(target, at, value)]), None, jit.vector_bytes()).kernel()
     kernel.operands = [o.key for o in kernel.operands]
     return kernel
 
@@ -173,10 +179,10 @@ def product_launch(step: ProductStep) -> dict[str, Any]:
     key = f"product-{made.key}"
     ready = _kernels.get(key)
     if ready is None:
-        stored = object_cache().get("kernel-" + key)
+        stored = object_cache().get(stored_key(key))
         if stored is None:
             stored = jit.compile_object(module_text_plain(made.text("k")))
-            object_cache().put("kernel-" + key, stored)
+            object_cache().put(stored_key(key), stored)
         loaded = jit.load(stored, ["k"])
         ready = _kernels[key] = Ready(loaded.addresses["k"], Kernel("", [], [], [], 0, [], 0, []), loaded)
     p = step.product

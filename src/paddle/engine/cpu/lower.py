@@ -41,8 +41,11 @@ class Step:
 
 @dataclass
 class LoopStep(Step):
+    """Loops over elements. closed: nothing else is computed in them."""
+
     loops: Loops
     fused: list[Node] = field(default_factory=list)
+    closed: bool = False
 
 
 @dataclass
@@ -218,11 +221,29 @@ class Lowering:
         self.add(ProductStep([out], list(dict.fromkeys((found.a.key, found.b.key))), node, found))
 
     def loop(self, v: Value, kind: str) -> None:
+        if self.fuse and v.node is not None and v.node.op.blocks and self.by_blocks(v):
+            return
         if kind == "map" and self.fuse and self.join(v):
             return
         scope, variables, at = self.frame(v)
         value = self.own(v.node, v.index, scope, at, None, self.loader({}, {}, at))  # type: ignore[arg-type]
         self.add_loops(v, Loops(scope, variables, [Store(self.operand(v), at, value)]))
+
+    def by_blocks(self, v: Value) -> bool:
+        """Several elements at once, if the operator can."""
+        assert v.node is not None
+        scope = Scope()
+        k = LoopBuilder(scope, (), v.dtype, v.shape, v.index, self.loader({}, {}, ()))
+        found = v.node.op.blocks(k, *(self.operand(x) for x in v.node.inputs))
+        if found is None:
+            return False
+        extents, body = found
+        variables = [Var(n) for n in extents]
+        k.at = tuple(scope.var(x) for x in variables)
+        stores = [Store(self.operand(v), tuple(scope.lift(i, types.int64) for i in at), value) for at, value in body()]
+        self.add_loops(v, Loops(scope, variables, stores))
+        self.steps[-1].closed = True  # type: ignore[attr-defined]
+        return True
 
     def add_loops(self, v: Value, loops: Loops) -> None:
         assert v.node is not None
@@ -234,7 +255,12 @@ class Lowering:
         assert node is not None
         for i in range(len(self.steps) - 1, max(-1, len(self.steps) - 40), -1):
             step = self.steps[i]
-            if isinstance(step, LoopStep) and step.outputs[0].shape == v.shape and len(step.outputs) < 64:
+            if (
+                isinstance(step, LoopStep)
+                and not step.closed
+                and step.outputs[0].shape == v.shape
+                and len(step.outputs) < 64
+            ):
                 loops = step.loops
                 at = loops.stores[0].at
                 if not any(has_reduce(s.value) for s in loops.stores):
@@ -356,6 +382,6 @@ def keep_inside_what_nobody_else_reads(graph: Graph, steps: list[Step]) -> None:
         needed.update(s.inputs)
     for s in steps:
         if isinstance(s, LoopStep):
-            for v, store in zip(s.outputs, s.loops.stores):
-                store.kept = v in needed
+            for store in s.loops.stores:
+                store.kept = store.out.key in needed
             s.outputs = [v for v in s.outputs if v in needed]

@@ -245,6 +245,25 @@ class MaxPoolGrad(Windows):
 
         return k.sum(self.overlap(), part)
 
+    def blocks(self, k, g, index):
+        """Windows that lie side by side: each is read once and writes all its elements."""
+        whole = tuple(z * n for z, n in zip(self.sizes, self.kernel))
+        if self.kernel != self.strides or not self.exact or any(self.low) or whole != self.source:
+            return None
+        rank = self.rank
+
+        def body():
+            lead, z = k.at[: len(k.at) - rank], k.at[len(k.at) - rank :]
+            place, value = k.load(index, k.at), k.load(g, k.at)
+            for kk in itertools.product(*map(range, self.kernel)):
+                at = [i * n + j for i, n, j in zip(z, self.kernel, kk)]
+                flat = at[0]
+                for i, n in zip(at[1:], self.source[1:]):
+                    flat = flat * n + i
+                yield [*lead, *at], k.where(place.eq(k.cast(flat, types.int32)), value, 0)
+
+        return (*g.shape[: len(g.shape) - rank], *self.sizes), body
+
     @classmethod
     def samples(cls, rng):
         for *attributes, sizes in cls.geometries():

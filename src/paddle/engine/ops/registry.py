@@ -117,7 +117,9 @@ class Operator(metaclass=_Interning):
         numpy(self, *arrays) or compose(self, *tensors): the meaning.
         vjp(self, g, out, *args): gradients of the arguments, a tuple with None where there is none.
             With several outputs, `g` and `out` are tuples; a `g` that nothing asked for is None.
-        loops(self, k, *args): one output element (see engine/cpu/loops).
+        loops(self, k, *args): one output element (see engine/cpu/expr.py).
+        blocks(self, k, *args): beside loops, several elements at once: None where that does not apply, else
+            (extents, body); body() gives (indices, value) pairs that fill the output when k.at runs over extents.
         xla(self, jnp, *args), spmd(self), samples(cls, rng).
 
     Class attributes:
@@ -142,6 +144,7 @@ class Operator(metaclass=_Interning):
     numpy: Any = absent("no numpy form: see compose")
     compose: Any = absent("a primitive: see numpy")
     vjp: Any = absent("not differentiable")
+    blocks: Any = absent("each element is written by its own")
     loops: Any = absent("no loop form: runs its numpy form")
     xla: Any = absent("no XLA form")
     spmd: Any = absent("no sharding rule: arguments are gathered")
