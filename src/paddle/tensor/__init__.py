@@ -6,7 +6,10 @@ from .attribute import *
 from .creation import *
 from .joining import *
 from .manipulation import *
+from .logic import *
 from .math import *
+from .reduction import *
+from .stat import *
 from .repeating import *
 from .diagonal import *
 from .gathering import *
