@@ -609,7 +609,7 @@ class Emitter:
             self.levels.pop()
             outer.code += level.code
         for v in variables:
-            del self.level_of[v]
+            self.level_of.pop(v, None)  # an empty reduction visits nothing
         n = self.name()
         self.put(f"{n} = load {t}, ptr {acc}")
         return n
