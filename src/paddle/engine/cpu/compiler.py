@@ -1,7 +1,7 @@
 """Programs as plain data: steps compiled to kernels, placed in memory, listed as launches.
 
 A description is JSON-ready: {"arena", "outputs", "steps", "taken", "forwarded"}; a native step names its function,
-units, grain, pointers and dims, a host step its operator. The compiled tier makes one module for a whole program and can do
+units, grain, pointers and dims, a host step its operator. The compiled tier makes one module for a program and can do
 so in another process; the first tier takes kernels one by one from `kernels.py`.
 """
 
@@ -24,6 +24,7 @@ from . import jit
 from .emit import Emitter, Kernel, loads_in
 from .lower import AliasStep, HostStep, LoopStep, ProductStep, Step, steps_of
 from .plan import MemoryPlan, Place, split
+from .split import split as split_steps
 
 
 @functools.cache
@@ -131,7 +132,7 @@ def prepare(graph: Graph, fuse: bool) -> Graph:
 def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, Any], bytes]:
     """The whole graph, fused: its description and one object with all its kernels."""
     graph = prepare(graph, True)
-    steps = steps_of(graph, True)
+    steps = split_steps(graph, steps_of(graph, True))
     plan = MemoryPlan(graph, steps, donated)
     texts: list[str] = []
     functions: set[str] = set()
@@ -200,7 +201,8 @@ def describe(graph: Graph, steps: list[Step], plan: MemoryPlan, native: dict[int
         if isinstance(s, HostStep):
             out.append({
                 "host": s.node.op.name, "attrs": {k: saved.encode(a) for k, a in s.node.op.attributes().items()},
-                "in": [spot(plan, v) for v in s.node.inputs], "out": [spot(plan, v) for v in s.node.outputs], "line": line,
+                "in": [spot(plan, v) for v in s.node.inputs], "out": [spot(plan, v) for v in s.node.outputs],
+                "line": line,
             })  # fmt: skip
         else:
             n = native[i]

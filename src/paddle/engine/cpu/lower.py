@@ -7,7 +7,6 @@ a loop form runs its numpy form as a host step.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +14,6 @@ from .. import types
 from ..ir.graph import Graph, Node, Value
 from ..ops.elementwise import Detach
 from ..ops.shape import BroadcastTo, Reshape, Transpose
-from ..types import TensorType
 from .affine import Product, flatten, product_of
 from .emit import Loops, Store, has_reduce, loads_in, supports
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
@@ -291,52 +289,6 @@ class Lowering:
         return found
 
 
-def split_sums(graph: Graph, steps: list[Step]) -> list[Step]:
-    """A product with few results and long sums is cut into parts that threads can share, added up afterwards.
-
-    The cut depends on sizes only.
-    """
-    out: list[Step] = []
-    for s in steps:
-        parts = cut_of(s.product) if isinstance(s, ProductStep) else None
-        if parts is None:
-            out.append(s)
-            continue
-        assert isinstance(s, ProductStep)
-        i, n = parts
-        result = s.outputs[0]
-        extent, a, b, _ = s.product.axes[i]
-        each = extent // n
-        partial = Value(graph, TensorType((n, *result.shape), result.dtype), s.node, 0, "partial")
-        axes = list(s.product.axes)
-        axes[i : i + 1] = [(n, a * each, b * each, result.type.size), (each, a, b, None)]
-        product = Product(s.product.a, s.product.b, tuple(axes), s.product.a_offset, s.product.b_offset)
-        out.append(ProductStep([partial], s.inputs, s.node, product))
-        scope = Scope()
-        variables = [Var(m) for m in result.shape]
-        at = tuple(scope.var(v) for v in variables)
-        source, target = Operand("partial", partial.shape, partial.dtype, partial), Operand("out", result.shape,
-                                                                                          result.dtype, result)  # fmt: skip
-        k = LoopBuilder(scope, at, result.dtype, result.shape)
-        total = k.sum([n], lambda j: k.load(source, [j, *at]))
-        out.append(LoopStep([result], [partial], s.node, Loops(scope, variables, [Store(target, at, total)])))
-    return out
-
-
-def cut_of(p: Product) -> tuple[int, int] | None:
-    """Which summed axis to cut and into how many parts; None where the results alone are enough work to share."""
-    results = math.prod(n for n, _, _, c in p.axes if c is not None)
-    summed = [(n, i) for i, (n, _, _, c) in enumerate(p.axes) if c is None]
-    length = math.prod(n for n, _ in summed)
-    if length < 1024 or results > 4096 or results * length < 200_000:
-        return None
-    for n, i in sorted(summed, reverse=True):
-        for parts in (8, 7, 6, 5, 4, 9, 10, 3, 2):
-            if n % parts == 0 and n > parts:
-                return i, parts
-    return None
-
-
 def reads(loops: Loops) -> list[Value]:
     return list(dict.fromkeys(x.attr.key for s in loops.stores for x in loads_in(s.value)))
 
@@ -367,7 +319,6 @@ def reads_once(node: Node) -> bool:
 def steps_of(graph: Graph, fuse: bool) -> list[Step]:
     steps = Lowering(graph, fuse).run()
     if fuse:
-        steps = split_sums(graph, steps)
         keep_inside_what_nobody_else_reads(graph, steps)
         for s in steps:
             if isinstance(s, LoopStep):
