@@ -2,12 +2,14 @@
 
 import math as _math
 
-from . import autograd, device, framework, version
+from . import autograd, device, framework, nn, optimizer, regularizer, version
 from .autograd import grad
 from .framework.dtype import *
 from .framework.grad_mode import *
 from .framework.mode import disable_signal_handler, get_flags, in_dynamic_mode, set_flags
+from .framework.param import ParamAttr, create_parameter
 from .framework.place import *
+from .nn.initializer.lazy_init import LazyGuard
 from .tensor import *
 from .tensor.tensor import Size, Tensor
 from .utils import dlpack as _dlpack

@@ -360,15 +360,16 @@ class Trace:
             t.epoch, t.slot = epoch, slot
             values[slot] = t
         for x, old, slot in zip(writes, node.refs, given):
-            was = _new(cls)
-            was.type, was.epoch, was.slot, was.sg = x.type, epoch, old, x.sg
-            was.data, was.gnode, was.leaf = x.data, x.gnode, x.leaf
             if x.data is None and x.epoch != epoch:
                 materialize_elsewhere(x)
-                was.data = x.data
-            values[old] = was
+            if slot != old:
+                was = _new(cls)
+                was.type, was.epoch, was.slot, was.sg = x.type, epoch, old, x.sg
+                was.data, was.gnode, was.leaf = x.data, x.gnode, x.leaf
+                values[old] = was
+                x.data = None
             values[slot] = x
-            x.epoch, x.slot, x.data = epoch, slot, None
+            x.epoch, x.slot = epoch, slot
         self.node = node.end
 
     def first_update(self, k: Any, reads: Sequence[Tensor], writes: Sequence[Tensor], fn: Any) -> None:
@@ -381,7 +382,8 @@ class Trace:
         news = fn()
         self.set_grad(grad)
         slots = [t.slot for t in news]
-        distinct = len(set(slots)) == len(slots) and not set(slots) & set(olds)
+        changed = [s for s, old in zip(slots, olds) if s != old]
+        distinct = len(set(changed)) == len(changed) and not set(changed) & set(olds)
         if self.epoch == epoch and self.flush_next is None and distinct and all(t.epoch == epoch for t in news):
             node = TrieNode(start, grad)
             node.end = self.node
@@ -389,6 +391,8 @@ class Trace:
             node.outs = (tuple(entered), tuple(slots))
             start.children[k] = node
         for x, new in zip(writes, news):
+            if new is x:
+                continue
             old = shadow(x)
             if x.epoch == self.epoch and self.values.get(x.slot) is x:
                 self.values[x.slot] = old

@@ -1,0 +1,346 @@
+"""Layers that hold others: Sequential, LayerList, LayerDict, ParameterList, ParameterDict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ...engine import errors
+from ...tensor.tensor import Tensor
+from .layers import Layer
+
+__all__ = ["LayerDict", "LayerList", "ParameterDict", "ParameterList", "Sequential"]
+
+
+def _absolute(i: int, n: int) -> int:
+    if not -n <= i < n:
+        raise IndexError(f"(OutOfRange) index {i} is out of range, should be an integer in range [{-n}, {n}).")
+    return i + n if i < 0 else i
+
+
+class Sequential(Layer):
+    """Layers called one after another.
+
+    Args:
+        *layers (Layer|tuple[str, Layer]): the layers, or pairs of a name and a layer; or one dictionary of them.
+
+    Examples:
+        >>> net = paddle.nn.Sequential(paddle.nn.Linear(4, 3), ("act", paddle.nn.ReLU()))
+        >>> net(paddle.ones([2, 4])).shape
+        [2, 3]
+    """
+
+    def __init__(self, *layers: Any) -> None:
+        super().__init__()
+        if len(layers) == 1 and isinstance(layers[0], Mapping):
+            layers = tuple(layers[0].items())
+        if layers and isinstance(layers[0], (list, tuple)) and not isinstance(layers[0], Layer):
+            if len(layers) == 1 and not (len(layers[0]) == 2 and isinstance(layers[0][0], str)):
+                layers = tuple(layers[0])
+        for i, layer in enumerate(layers):
+            if isinstance(layer, (list, tuple)):
+                self.add_sublayer(layer[0], layer[1])
+            else:
+                self.add_sublayer(str(i), layer)
+
+    def _key(self, i: int) -> str:
+        return list(self._sub_layers)[_absolute(i, len(self._sub_layers))]
+
+    def __getitem__(self, name: Any) -> Any:
+        if isinstance(name, slice):
+            return type(self)(*list(self._sub_layers.values())[name])
+        if isinstance(name, str):
+            return self._sub_layers[name]
+        return self._sub_layers[self._key(name)]
+
+    def __setitem__(self, name: Any, layer: Layer) -> None:
+        self._sub_layers[name if isinstance(name, str) else self._key(name)] = layer
+
+    def __delitem__(self, name: Any) -> None:
+        if isinstance(name, slice):
+            for key in list(self._sub_layers)[name]:
+                del self._sub_layers[key]
+        else:
+            del self._sub_layers[name if isinstance(name, str) else self._key(name)]
+        if all(k.isdigit() for k in self._sub_layers):
+            kept = list(self._sub_layers.values())
+            self._sub_layers.clear()
+            for i, layer in enumerate(kept):
+                self._sub_layers[str(i)] = layer
+
+    def __len__(self) -> int:
+        return len(self._sub_layers)
+
+    def __iter__(self) -> Iterator[Layer]:
+        return iter(list(self._sub_layers.values()))
+
+    def __add__(self, other: Sequential) -> Sequential:
+        if not isinstance(other, Sequential):
+            raise ValueError(f"(InvalidArgument) Sequential + {type(other).__name__}: both must be Sequential.")
+        return Sequential(*self, *other)
+
+    def append(self, module: Layer) -> Sequential:
+        """Adds a layer at the end; returns the container."""
+        self.add_sublayer(str(len(self)), module)
+        return self
+
+    def extend(self, sequential: Iterable[Layer]) -> Sequential:
+        """Adds several layers at the end; returns the container."""
+        for layer in list(sequential):
+            self.append(layer)
+        return self
+
+    def insert(self, index: int, module: Layer) -> Sequential:
+        """Puts a layer before position `index`; returns the container."""
+        if not isinstance(module, Layer):
+            raise AssertionError(f"(InvalidType) insert: {type(module).__name__} is not a Layer.")
+        n = len(self)
+        if not -n <= index <= n:
+            raise IndexError(f"(OutOfRange) Index out of range: {index}")
+        layers = list(self)
+        layers.insert(index + n if index < 0 else index, module)
+        self._sub_layers.clear()
+        for i, layer in enumerate(layers):
+            self.add_sublayer(str(i), layer)
+        return self
+
+    def pop(self, key: int | slice) -> Any:
+        """Takes a layer out, and returns it."""
+        found = self[key]
+        del self[key]
+        return found
+
+    def forward(self, input: Any) -> Any:
+        for layer in self._sub_layers.values():
+            input = layer(input)
+        return input
+
+
+class LayerList(Layer):
+    """A list of layers, all of them registered.
+
+    Args:
+        sublayers (Iterable[Layer], optional): the first entries.
+
+    Examples:
+        >>> layers = paddle.nn.LayerList([paddle.nn.Linear(2, 2) for _ in range(3)])
+        >>> len(layers)
+        3
+    """
+
+    def __init__(self, sublayers: Iterable[Layer] | None = None) -> None:
+        super().__init__()
+        for i, layer in enumerate(sublayers or ()):
+            self.add_sublayer(str(i), layer)
+
+    def __getitem__(self, idx: Any) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(list(self._sub_layers.values())[idx])
+        return self._sub_layers[str(_absolute(int(idx), len(self)))]
+
+    def __setitem__(self, idx: int, sublayer: Layer) -> None:
+        self._sub_layers[str(_absolute(idx, len(self)))] = sublayer
+
+    def __delitem__(self, idx: Any) -> None:
+        layers = list(self._sub_layers.values())
+        if not isinstance(idx, slice):
+            idx = _absolute(idx, len(layers))
+        del layers[idx]
+        self._renumber(layers)
+
+    def _renumber(self, layers: list[Layer]) -> None:
+        self._sub_layers.clear()
+        for i, layer in enumerate(layers):
+            self._sub_layers[str(i)] = layer
+
+    def __len__(self) -> int:
+        return len(self._sub_layers)
+
+    def __iter__(self) -> Iterator[Layer]:
+        return iter(list(self._sub_layers.values()))
+
+    def __add__(self, other: Iterable[Layer]) -> LayerList:
+        return LayerList([*self, *other])
+
+    def __iadd__(self, other: Iterable[Layer]) -> LayerList:
+        return self.extend(other)
+
+    def append(self, sublayer: Layer) -> LayerList:
+        """Adds a layer at the end; returns the list."""
+        self.add_sublayer(str(len(self)), sublayer)
+        return self
+
+    def extend(self, sublayers: Iterable[Layer]) -> LayerList:
+        """Adds layers at the end; returns the list."""
+        for layer in list(sublayers):
+            self.append(layer)
+        return self
+
+    def insert(self, index: int, sublayer: Layer) -> None:
+        """Puts a layer before position `index`."""
+        if not isinstance(index, int) or not -len(self) <= index <= len(self):
+            raise AssertionError(f"(OutOfRange) insert: index {index} is out of range.")
+        layers = list(self)
+        layers.insert(index + len(self) if index < 0 else index, sublayer)
+        self._renumber(layers)
+
+    def pop(self, key: int = -1) -> Layer:
+        """Takes a layer out, and returns it."""
+        found = self[key]
+        del self[key]
+        return found
+
+
+class LayerDict(Layer):
+    """A dictionary of layers, all of them registered.
+
+    Args:
+        sublayers (LayerDict|dict|list[tuple[str, Layer]], optional): the first entries.
+
+    Examples:
+        >>> layers = paddle.nn.LayerDict({"fc": paddle.nn.Linear(2, 2)})
+        >>> list(layers.keys())
+        ['fc']
+    """
+
+    def __init__(self, sublayers: Any = None) -> None:
+        super().__init__()
+        if sublayers is not None:
+            self.update(sublayers)
+
+    def __getitem__(self, key: str) -> Layer:
+        return self._sub_layers[key]
+
+    def __setitem__(self, key: str, sublayer: Layer) -> None:
+        self.add_sublayer(key, sublayer)
+
+    def __delitem__(self, key: str) -> None:
+        del self._sub_layers[key]
+
+    def __len__(self) -> int:
+        return len(self._sub_layers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sub_layers)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._sub_layers
+
+    def clear(self) -> None:
+        self._sub_layers.clear()
+
+    def pop(self, key: str) -> Layer:
+        """Takes a layer out, and returns it."""
+        return self._sub_layers.pop(key)
+
+    def keys(self) -> Iterable[str]:
+        return self._sub_layers.keys()
+
+    def items(self) -> Iterable[tuple[str, Layer]]:
+        return self._sub_layers.items()
+
+    def values(self) -> Iterable[Layer]:
+        return self._sub_layers.values()
+
+    def update(self, sublayers: Any) -> None:
+        """Adds or replaces entries, from a dictionary or from pairs."""
+        if not isinstance(sublayers, Iterable):
+            raise errors.invalid_type(
+                "LayerDict.update: this holds no layers.",
+                expected="a dict, LayerDict or iterable of pairs",
+                received=type(sublayers).__name__,
+            )
+        pairs = sublayers.items() if isinstance(sublayers, (Mapping, LayerDict)) else sublayers
+        for i, pair in enumerate(pairs):
+            if len(pair) != 2:
+                raise ValueError(f"(InvalidArgument) LayerDict.update: entry {i} is not a pair of a name and a layer.")
+            self.add_sublayer(*pair)
+
+
+class ParameterList(Layer):
+    """A list of parameters, all of them registered.
+
+    Args:
+        parameters (Iterable[Parameter], optional): the first entries.
+    """
+
+    def __init__(self, parameters: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        for i, p in enumerate(parameters or ()):
+            self.add_parameter(str(i), p)
+
+    def __getitem__(self, idx: Any) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(list(self._parameters.values())[idx])
+        return self._parameters[str(_absolute(int(idx), len(self)))]
+
+    def __setitem__(self, idx: int, param: Any) -> None:
+        if not isinstance(param, Tensor):
+            raise AssertionError(f"(InvalidType) ParameterList: {type(param).__name__} is not a Parameter.")
+        setattr(self, str(_absolute(idx, len(self))), param)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(list(self._parameters.values()))
+
+    def append(self, parameter: Any) -> ParameterList:
+        """Adds a parameter at the end; returns the list."""
+        self.add_parameter(str(len(self)), parameter)
+        return self
+
+    def extend(self, parameters: Iterable[Any]) -> ParameterList:
+        """Adds parameters at the end; returns the list."""
+        for p in list(parameters):
+            self.append(p)
+        return self
+
+
+class ParameterDict(Layer):
+    """A dictionary of parameters, all of them registered.
+
+    Args:
+        parameters (ParameterDict|dict|list[tuple[str, Parameter]], optional): the first entries.
+    """
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        if parameters is not None:
+            self.update(parameters)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._parameters[key]
+
+    def __setitem__(self, key: str, param: Any) -> None:
+        if not isinstance(param, Tensor):
+            raise AssertionError(f"(InvalidType) ParameterDict: {type(param).__name__} is not a Parameter.")
+        setattr(self, key, param)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._parameters
+
+    def keys(self) -> Iterable[str]:
+        return self._parameters.keys()
+
+    def values(self) -> Iterable[Any]:
+        return self._parameters.values()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        return self._parameters.items()
+
+    def update(self, parameters: Any) -> None:
+        """Adds or replaces entries, from a dictionary or from pairs."""
+        if not isinstance(parameters, Iterable):
+            raise AssertionError("(InvalidType) ParameterDict.update: this holds no parameters.")
+        pairs = parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters
+        for i, pair in enumerate(pairs):
+            if len(pair) != 2:
+                raise ValueError(f"(InvalidArgument) ParameterDict.update: entry {i} is not a pair.")
+            self[pair[0]] = pair[1]

@@ -1,0 +1,63 @@
+"""Makes layers that hold the arguments of one function: activations, losses, pools."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from .common import named
+from .layers import Layer
+
+
+def layer_class(
+    name: str,
+    signature: dict[str, Any],
+    call: Callable[..., Any],
+    *,
+    shown: Any = (),
+    doc: str,
+    module: str,
+    check: Callable[[Any], None] | None = None,
+    prefix: str = "_",
+) -> type[Layer]:
+    """A layer class.
+
+    Args:
+        name: of the class.
+        signature: parameters with their defaults (`...` for none), in order.
+        call: takes the layer and the inputs.
+        shown: names that are printed, or a function of the layer that gives the text.
+        doc, module: of the class.
+        check: is called with the finished layer.
+        prefix: before the names of the attributes; `name` has none.
+    """
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    empty = inspect.Parameter.empty
+    params = [inspect.Parameter("self", kind)]
+    params += [inspect.Parameter(k, kind, default=empty if v is ... else v) for k, v in signature.items()]
+    sig = inspect.Signature(params)
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            bound = sig.bind(self, *args, **kwargs)
+        except TypeError as e:
+            raise TypeError(f"{name}.__init__() {e}") from None
+        bound.apply_defaults()
+        Layer.__init__(self)
+        for k, v in list(bound.arguments.items())[1:]:
+            setattr(self, k if k == "name" else prefix + k, v)
+        if check is not None:
+            check(self)
+
+    def forward(self: Any, *inputs: Any, **kwargs: Any) -> Any:
+        return call(self, *inputs, **kwargs)
+
+    def extra_repr(self: Any) -> str:
+        if callable(shown):
+            return named(shown(self), self.__dict__.get("name"))
+        return named(", ".join(f"{k}={getattr(self, prefix + k)}" for k in shown), self.__dict__.get("name"))
+
+    __init__.__signature__ = sig  # type: ignore[attr-defined]
+    body = {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__doc__": doc, "__module__": module}
+    return type(name, (Layer,), body)

@@ -1,0 +1,627 @@
+"""Normalization layers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from ..initializer import Constant, Normal
+from .layers import Layer
+
+__all__ = [
+    "BatchNorm",
+    "BatchNorm1D",
+    "BatchNorm2D",
+    "BatchNorm3D",
+    "GroupNorm",
+    "InstanceNorm1D",
+    "InstanceNorm2D",
+    "InstanceNorm3D",
+    "LayerNorm",
+    "LocalResponseNorm",
+    "SpectralNorm",
+    "SyncBatchNorm",
+]
+
+
+def _named(text: str, name: Any) -> str:
+    return text + (f", name={name}" if name is not None else "")
+
+
+class _Statistics(Layer):
+    """Scale, shift and running statistics of batch normalization.
+
+    Attributes:
+        weight, bias: [C], or None. _mean, _variance: [C], buffers.
+    """
+
+    def _make(self, n: int, weight_attr: Any, bias_attr: Any, mean_name: Any = None, variance_name: Any = None) -> None:
+        from ...framework.param import ParamAttr
+
+        kind = "float32" if self._dtype in ("float16", "bfloat16") else self._dtype
+        self.weight = self.create_parameter([n], weight_attr, kind, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([n], bias_attr, kind, is_bias=True)
+        for label, name, value in (("_mean", mean_name, 0.0), ("_variance", variance_name, 1.0)):
+            t = self.create_parameter([n], ParamAttr(name=name, initializer=Constant(value), trainable=False), kind)
+            t.stop_gradient = True
+            self.register_buffer(label, t)
+
+
+class _BatchNormBase(_Statistics):
+    """Batch normalization.
+
+    Source: Ioffe and Szegedy 2015, arXiv:1502.03167.
+    """
+
+    data_formats: tuple[str, ...] = ("NCHW", "NHWC", "NC", "NCL", "NLC", "NCDHW", "NDHWC")
+    ndims: tuple[int, ...] = ()
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._num_features, self._weight_attr, self._bias_attr = num_features, weight_attr, bias_attr
+        self._momentum, self._epsilon, self._data_format = momentum, epsilon, data_format
+        self._use_global_stats, self._name = use_global_stats, name
+        self._make(num_features, weight_attr, bias_attr)
+
+    def _check_data_format(self, given: str) -> None:
+        if given not in self.data_formats:
+            raise errors.invalid_argument(
+                f"{type(self).__name__}: data_format is not known.",
+                expected=" or ".join(self.data_formats),
+                received=f"data_format: {given!r}",
+            )
+
+    def _check_input_dim(self, x: Tensor) -> None:
+        if self.ndims and x.ndim not in self.ndims:
+            raise errors.invalid_argument(
+                f"{type(self).__name__}: x has the wrong number of axes.",
+                expected=" or ".join(map(str, self.ndims)),
+                received=f"x: {x.type}",
+            )
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        return F.batch_norm(
+            input,
+            self._mean,
+            self._variance,
+            self.weight,
+            self.bias,
+            training=self.training,
+            momentum=self._momentum,
+            epsilon=self._epsilon,
+            data_format=self._data_format,
+            use_global_stats=self._use_global_stats,
+        )
+
+    def extra_repr(self) -> str:
+        text = f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}"
+        if self._data_format != "NCHW":
+            text += f", data_format={self._data_format}"
+        return _named(text, self._name)
+
+
+_BATCH_NORM = """
+
+    Args:
+        num_features (int): C, channels.
+        momentum (float): running = momentum running + (1 - momentum) batch. Default: 0.9.
+        epsilon (float): added to the variance. Default: 1e-5.
+        weight_attr (ParamAttr|bool, optional): of weight [C]; ones by default, False for none.
+        bias_attr (ParamAttr|bool, optional): of bias [C]; zeros by default, False for none.
+        data_format (str): where channels are. Default: "{form}".
+        use_global_stats (bool, optional): running statistics while training too.
+        name (str, optional): for printing.
+
+    Examples:
+        >>> paddle.nn.{name}(3)(paddle.ones({shape})).shape
+        {shape}
+    """
+
+
+class BatchNorm1D(_BatchNormBase):
+    data_formats, ndims = ("NC", "NCL", "NLC"), (2, 3)
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCL",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+        self._check_data_format(data_format)
+
+
+class BatchNorm2D(_BatchNormBase):
+    data_formats, ndims = ("NCHW", "NHWC"), (4,)
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+        self._check_data_format(data_format)
+
+
+class BatchNorm3D(_BatchNormBase):
+    data_formats, ndims = ("NCDHW", "NDHWC"), (5,)
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCDHW",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+        self._check_data_format(data_format)
+
+
+for _cls, _form, _shape, _axes in (
+    (BatchNorm1D, "NCL", "[2, 3]", "[N, C] or [N, C, L]"),
+    (BatchNorm2D, "NCHW", "[2, 3, 4, 4]", "[N, C, H, W]"),
+    (BatchNorm3D, "NCDHW", "[2, 3, 2, 2, 2]", "[N, C, D, H, W]"),
+):
+    _cls.__doc__ = f"Batch normalization of {_axes}." + _BATCH_NORM.format(form=_form, name=_cls.__name__, shape=_shape)
+
+
+class SyncBatchNorm(_BatchNormBase):
+    """Batch normalization whose statistics are those of all processes' batches together.
+
+    Args:
+        num_features (int): C, channels.
+        momentum (float): running = momentum running + (1 - momentum) batch. Default: 0.9.
+        epsilon (float): added to the variance. Default: 1e-5.
+        weight_attr (ParamAttr|bool, optional): of weight [C].
+        bias_attr (ParamAttr|bool, optional): of bias [C].
+        data_format (str): where channels are. Default: "NCHW".
+        name (str, optional): for printing.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
+        """Replaces every BatchNorm layer inside `layer` by a SyncBatchNorm of the same state.
+
+        Args:
+            layer (Layer): is changed.
+
+        Returns:
+            Layer: the layer, or its replacement if it is a BatchNorm itself.
+        """
+        found = layer
+        if isinstance(layer, _BatchNormBase) and not isinstance(layer, cls):
+            attr = layer._weight_attr
+            if attr is not None and not isinstance(attr, bool) and attr.name is not None:
+                attr.name += "_sync"
+            attr = layer._bias_attr
+            if attr is not None and not isinstance(attr, bool) and attr.name is not None:
+                attr.name += "_sync"
+            found = cls(
+                layer._num_features,
+                layer._momentum,
+                layer._epsilon,
+                layer._weight_attr,
+                layer._bias_attr,
+                layer._data_format,
+                layer._name,
+            )
+            for name in ("weight", "bias"):
+                if getattr(layer, name) is not None:
+                    setattr(found, name, getattr(layer, name))
+            for name in ("_mean", "_variance"):
+                found._buffers[name] = layer._buffers[name]
+            found.training = layer.training
+        for name, part in layer.named_children():
+            found.add_sublayer(name, cls.convert_sync_batchnorm(part))
+        return found
+
+
+class BatchNorm(_Statistics):
+    """The older form of batch normalization, with an activation.
+
+    Args:
+        num_channels (int): C.
+        act (str, optional): a function of nn.functional applied to the result.
+        is_test (bool): statistics are the running ones. Default: False.
+        momentum (float): running = momentum running + (1 - momentum) batch. Default: 0.9.
+        epsilon (float): added to the variance. Default: 1e-5.
+        param_attr (ParamAttr|bool, optional): of weight [C].
+        bias_attr (ParamAttr|bool, optional): of bias [C].
+        dtype (str): of the parameters. Default: "float32".
+        data_layout (str): "NCHW" or "NHWC". Default: "NCHW".
+        in_place (bool): accepted; memory is planned anyway. Default: False.
+        moving_mean_name (str, optional), moving_variance_name (str, optional): names of the statistics.
+        do_model_average_for_mean_and_var (bool): accepted. Default: True.
+        use_global_stats (bool): running statistics while training too. Default: False.
+        trainable_statistics (bool): the batch's statistics in evaluation too. Default: False.
+    """
+
+    def __init__(
+        self,
+        num_channels: int,
+        act: str | None = None,
+        is_test: bool = False,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: str = "float32",
+        data_layout: str = "NCHW",
+        in_place: bool = False,
+        moving_mean_name: str | None = None,
+        moving_variance_name: str | None = None,
+        do_model_average_for_mean_and_var: bool = True,
+        use_global_stats: bool = False,
+        trainable_statistics: bool = False,
+    ) -> None:
+        super().__init__(dtype=dtype)
+        if bias_attr is False:
+            raise AssertionError("(InvalidArgument) bias_attr should not be False in batch_norm.")
+        self._param_attr, self._bias_attr, self._act = param_attr, bias_attr, act
+        self._momentum, self._epsilon, self._data_layout = momentum, epsilon, data_layout
+        self._is_test, self._use_global_stats = is_test, use_global_stats
+        self._trainable_statistics = trainable_statistics
+        self._make(num_channels, param_attr, bias_attr, moving_mean_name, moving_variance_name)
+        if is_test:
+            self.training = False
+
+    def forward(self, input: Tensor) -> Tensor:
+        out = F.batch_norm(
+            input,
+            self._mean,
+            self._variance,
+            self.weight,
+            self.bias,
+            training=self.training or self._trainable_statistics,
+            momentum=self._momentum,
+            epsilon=self._epsilon,
+            data_format=self._data_layout,
+            use_global_stats=self._use_global_stats,
+        )
+        return getattr(F, self._act)(out) if self._act else out
+
+
+class _InstanceNormNd(Layer):
+    """Normalizes each channel of each example by itself.
+
+    Source: Ulyanov, Vedaldi and Lempitsky 2016, arXiv:1607.08022.
+
+    Args:
+        num_features (int): C, channels.
+        epsilon (float): added to the variance. Default: 1e-5.
+        momentum (float): accepted; there are no running statistics. Default: 0.9.
+        weight_attr (ParamAttr|bool, optional): of scale [C]; both attributes False for no parameters.
+        bias_attr (ParamAttr|bool, optional): of bias [C].
+        data_format (str): where channels are.
+        name (str, optional): for printing.
+    """
+
+    ndims: tuple[int, ...] = ()
+    form = "NCHW"
+
+    def __init__(
+        self,
+        num_features: int,
+        epsilon: float = 1e-5,
+        momentum: float = 0.9,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        if (weight_attr is False) != (bias_attr is False):
+            raise AssertionError(
+                "(InvalidArgument) weight_attr and bias_attr must be set to False at the same time in InstanceNorm"
+            )
+        self._num_features, self._epsilon, self._momentum, self._name = num_features, epsilon, momentum, name
+        self._weight_attr, self._bias_attr, self._data_format = weight_attr, bias_attr, data_format
+        if weight_attr is not False:
+            self.scale = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
+            self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
+        else:
+            self.scale = self.bias = None
+
+    def forward(self, input: Tensor) -> Tensor:
+        if self.ndims and input.ndim not in self.ndims:
+            raise errors.invalid_argument(
+                f"{type(self).__name__}: the input has the wrong number of axes.",
+                expected=" or ".join(map(str, self.ndims)),
+                received=f"input: {input.type}",
+            )
+        return F.instance_norm(
+            input, weight=self.scale, bias=self.bias, eps=self._epsilon, data_format=self._data_format
+        )
+
+    def extra_repr(self) -> str:
+        return _named(f"num_features={self._num_features}, epsilon={self._epsilon}", self._name)
+
+
+def _instance_norm(n: int, form: str, ndims: tuple[int, ...]) -> type[Layer]:
+    def __init__(
+        self,
+        num_features: int,
+        epsilon: float = 1e-5,
+        momentum: float = 0.9,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = form,
+        name: str | None = None,
+    ) -> None:
+        _InstanceNormNd.__init__(self, num_features, epsilon, momentum, weight_attr, bias_attr, data_format, name)
+
+    body = {"__init__": __init__, "ndims": ndims, "__doc__": _InstanceNormNd.__doc__, "__module__": __name__}
+    return type(f"InstanceNorm{n}D", (_InstanceNormNd,), body)
+
+
+InstanceNorm1D = _instance_norm(1, "NCL", (2, 3))
+InstanceNorm2D = _instance_norm(2, "NCHW", (4,))
+InstanceNorm3D = _instance_norm(3, "NCDHW", (5,))
+
+
+class LayerNorm(Layer):
+    """Normalizes over the last axes.
+
+    Source: Ba, Kiros and Hinton 2016, arXiv:1607.06450.
+
+    Args:
+        normalized_shape (int|list[int]): sizes of the axes that are normalized together.
+        epsilon (float): added to the variance. Default: 1e-5.
+        elementwise_affine (bool): False for no parameters. Default: True.
+        bias (bool): False for no bias. Default: True.
+        device (optional): parameters stay on the current device.
+        dtype (str|DType, optional): of the parameters.
+        weight_attr (ParamAttr|bool, optional): of weight, a vector; ones by default.
+        bias_attr (ParamAttr|bool, optional): of bias, a vector; zeros by default.
+        name (str, optional): for printing.
+
+    Examples:
+        >>> paddle.nn.LayerNorm(4)(paddle.ones([2, 4])).shape
+        [2, 4]
+    """
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        epsilon: float = 1e-05,
+        *args: Any,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        if args and isinstance(args[0], bool) and (len(args) > 2 or (len(args) == 2 and isinstance(args[1], bool)
+                                                   and args[0] is True)):  # fmt: skip
+            elementwise_affine = args[0]
+            bias = args[1] if len(args) > 1 else bias
+            dtype = args[3] if len(args) > 3 else dtype
+        elif args:  # the older order: weight_attr, bias_attr, name
+            weight_attr = args[0]
+            bias_attr = args[1] if len(args) > 1 else bias_attr
+            name = args[2] if len(args) > 2 else name
+        if isinstance(normalized_shape, (int, np.integer)):
+            normalized_shape = [int(normalized_shape)]
+        if not elementwise_affine:
+            weight_attr = bias_attr = False
+        if not bias:
+            bias_attr = False
+        self._normalized_shape, self._epsilon, self._name = list(normalized_shape), epsilon, name
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
+        n = math.prod(self._normalized_shape)
+        self.weight = self.create_parameter([n], weight_attr, dtype, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([n], bias_attr, dtype, is_bias=True)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.layer_norm(
+            input,
+            normalized_shape=self._normalized_shape,
+            weight=self.weight,
+            bias=self.bias,
+            epsilon=self._epsilon,
+        )
+
+    def extra_repr(self) -> str:
+        return f"normalized_shape={self._normalized_shape}, epsilon={self._epsilon}"
+
+
+class GroupNorm(Layer):
+    """Normalizes groups of channels.
+
+    Source: Wu and He 2018, arXiv:1803.08494.
+
+    Args:
+        num_groups (int): channels are divided into as many groups.
+        num_channels (int): C.
+        epsilon (float): added to the variance. Default: 1e-5.
+        affine (bool): False for no parameters. Default: True.
+        device (optional): parameters stay on the current device.
+        dtype (str|DType, optional): of the parameters.
+        weight_attr (ParamAttr|bool, optional): of weight [C]; ones by default.
+        bias_attr (ParamAttr|bool, optional): of bias [C]; zeros by default.
+        data_format (str): where channels are. Default: "NCHW".
+        name (str, optional): for printing.
+    """
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        epsilon: float = 1e-05,
+        *args: Any,
+        affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        if args and isinstance(args[0], bool) and (len(args) == 1 or not isinstance(args[1], bool)):
+            affine = args[0]
+            dtype = args[2] if len(args) > 2 else dtype
+        elif args:  # the older order: weight_attr, bias_attr, data_format, name
+            weight_attr = args[0]
+            bias_attr = args[1] if len(args) > 1 else bias_attr
+            data_format = args[2] if len(args) > 2 else data_format
+            name = args[3] if len(args) > 3 else name
+        if not affine:
+            weight_attr = bias_attr = False
+        if data_format not in ("NCHW", "NHWC", "NCL", "NLC", "NCDHW", "NDHWC", "NC"):
+            raise errors.invalid_argument(
+                "GroupNorm: data_format is not known.",
+                expected="channels first or last, as in NCHW or NHWC",
+                received=f"data_format: {data_format!r}",
+            )
+        self._num_groups, self._num_channels, self._epsilon = num_groups, num_channels, epsilon
+        self._weight_attr, self._bias_attr, self._data_format, self._name = weight_attr, bias_attr, data_format, name
+        if num_channels % num_groups:
+            raise errors.invalid_argument(
+                "GroupNorm: num_groups does not divide num_channels.",
+                expected="num_channels % num_groups == 0",
+                received=f"num_channels: {num_channels}, num_groups: {num_groups}",
+            )
+        self.weight = self.create_parameter([num_channels], weight_attr, dtype, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_channels], bias_attr, dtype, is_bias=True)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
+
+    def extra_repr(self) -> str:
+        return _named(
+            f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}", self._name
+        )
+
+
+class LocalResponseNorm(Layer):
+    """Divides by the size of neighbouring channels.
+
+    Source: Krizhevsky, Sutskever and Hinton 2012, section 3.3.
+
+    Args:
+        size (int): how many channels.
+        alpha (float): Default: 0.0001.
+        beta (float): exponent. Default: 0.75.
+        k (float): Default: 1.0.
+        data_format (str): where channels are. Default: "NCHW".
+        name (str, optional): for printing.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        alpha: float = 0.0001,
+        beta: float = 0.75,
+        k: float = 1.0,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+        self.data_format, self.name = data_format, name
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k, self.data_format)
+
+    def extra_repr(self) -> str:
+        text = f"size={self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+        if self.data_format != "NCHW":
+            text += f", data_format={self.data_format}"
+        return _named(text, self.name)
+
+
+class SpectralNorm(Layer):
+    """Divides a weight by its greatest singular value, found by power iteration.
+
+    Source: Miyato et al. 2018, arXiv:1802.05957.
+
+    Args:
+        weight_shape (list[int]): of the weights that it is called with.
+        dim (int): axis that counts as rows. Default: 0.
+        power_iters (int): iterations per call. Default: 1.
+        eps (float): least norm. Default: 1e-12.
+        dtype (str): of the vectors. Default: "float32".
+    """
+
+    def __init__(
+        self, weight_shape: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, dtype: str = "float32"
+    ) -> None:
+        super().__init__()
+        self._power_iters, self._epsilon, self._dim, self._dtype = power_iters, eps, dim, dtype
+        shape = list(weight_shape)
+        if math.prod(shape) <= 0:
+            raise AssertionError("(InvalidArgument) SpectralNorm: any dimension of `weight_shape` cannot be 0.")
+        if dim >= len(shape):
+            raise AssertionError("(InvalidArgument) SpectralNorm: dim is out of range.")
+        h = shape[dim]
+        for name, n in (("weight_u", h), ("weight_v", math.prod(shape) // h)):
+            p = self.create_parameter([n], None, dtype, default_initializer=Normal(0.0, 1.0))
+            p.stop_gradient = True
+            setattr(self, name, p)
+
+    def forward(self, x: Tensor) -> Tensor:
+        from ...engine.eager.trace import rebind
+        from ...framework.grad_mode import no_grad
+
+        axes = [self._dim] + [i for i in range(x.ndim) if i != self._dim]
+        rows = x.transpose(axes).reshape([x.shape[self._dim], -1])
+        with no_grad():
+            u, v, m = self.weight_u, self.weight_v, rows.detach()
+            for _ in range(self._power_iters):
+                v = m.t().matmul(u)
+                v = v / ((v * v).sum().sqrt() + self._epsilon)
+                u = m.matmul(v)
+                u = u / ((u * u).sum().sqrt() + self._epsilon)
+            if self._power_iters:
+                rebind(self.weight_u, u)
+                rebind(self.weight_v, v)
+            u, v = u.detach(), v.detach()
+        sigma = (u * rows.matmul(v)).sum()
+        return x / sigma

@@ -1,0 +1,551 @@
+"""`Optimizer`: what all optimizers share. Each of them adds `init_state` and `update` for one parameter."""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from ..engine import errors, types
+from ..engine.eager import trace as tracing
+from ..engine.ops.creation import Full
+from ..engine.ops.elementwise import cast
+from ..engine.types import DType
+from ..nn.clip import ClipGradBase
+from ..regularizer import L2Decay, WeightDecayRegularizer
+from ..tensor.tensor import Tensor
+from ..utils import unique_name
+from .lr import LRScheduler
+from .plan import Cohort, Entry, Plan
+
+__all__ = ["Optimizer"]
+
+_local = tracing.local
+
+
+class Optimizer:
+    """Base of optimizers.
+
+    A subclass gives two pure functions of one parameter, `init_state` and `update`. This class walks parameters,
+    keeps their states, asks the schedule for the rate, clips gradients and adds weight decay. A whole step is one
+    step of the recorded program.
+
+    Args:
+        learning_rate (float|LRScheduler): the rate.
+        parameters (list[Parameter]|list[dict], optional): what is trained, or groups of it: dictionaries with
+            "params" and settings of their own ("learning_rate" is a factor, "weight_decay", "grad_clip", ...).
+        weight_decay (float|L1Decay|L2Decay, optional): a penalty; a number is L2Decay's.
+        grad_clip (ClipGradBase, optional): clips the gradients, of each group by itself.
+        name (str, optional): for printing.
+
+    Attributes:
+        shared (dict): states that are one number, the same for all parameters of the same age: name to (first
+            value, shape on export: "one" or "full").
+        settings (tuple of str): attributes that a group may have for itself, and that `update` reads.
+    """
+
+    shared: dict[str, tuple[Any, str]] = {}
+    settings: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        if parameters is None:
+            raise AttributeError(
+                errors.message(
+                    "InvalidArgument", f"{type(self).__name__}: parameters is missing.", "a list of Parameters", "None"
+                )
+            )
+        if isinstance(parameters, Tensor) or not hasattr(parameters, "__iter__"):
+            raise errors.invalid_type(
+                f"{type(self).__name__}: parameters is not a list.",
+                expected="a list of Parameters, or of dictionaries with `params`",
+                received=type(parameters).__name__,
+            )
+        if not isinstance(learning_rate, (float, int, LRScheduler, np.floating)) or isinstance(learning_rate, bool):
+            raise errors.invalid_type(
+                f"{type(self).__name__}: the learning rate is of the wrong type.",
+                expected="a float or an LRScheduler",
+                received=type(learning_rate).__name__,
+            )
+        if grad_clip is not None and not callable(grad_clip):
+            raise errors.invalid_type(
+                f"{type(self).__name__}: grad_clip does not clip.",
+                expected="an instance of ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm",
+                received=type(grad_clip).__name__,
+            )
+        self._learning_rate = learning_rate
+        self._grad_clip, self._name = grad_clip, name
+        self._weight_decay = weight_decay
+        self.regularization = self._regularizer(weight_decay)
+        parameters = list(parameters)
+        self._parameter_list = parameters
+        self._param_groups: list[Any] = []
+        self._rules: list[tuple[Optimizer, list[Any], Any, Any]] = []
+        self._states: dict[int, OrderedDict[str, Tensor]] = {}
+        self._names: dict[tuple[int, str], str] = {}
+        self._cohorts: dict[int, Cohort] = {}
+        self._given: dict[str, Any] = {}
+        self._plan: Plan | None = None
+        self._rate: tuple[Any, Tensor | None] = (None, None)
+        self._multi_precision = getattr(self, "_multi_precision", False)
+        if parameters and isinstance(parameters[0], dict):
+            for group in parameters:
+                self._add_param_group(dict(group))
+        else:
+            self._param_groups = parameters
+            self._rules.append((self, parameters, grad_clip, self.regularization))
+
+    @staticmethod
+    def _regularizer(weight_decay: Any) -> Any:
+        if weight_decay is None or isinstance(weight_decay, WeightDecayRegularizer):
+            return weight_decay
+        if isinstance(weight_decay, Tensor):
+            weight_decay = weight_decay.item()
+        return L2Decay(weight_decay) if isinstance(weight_decay, (int, float)) else weight_decay
+
+    def _add_param_group(self, group: dict[str, Any]) -> None:
+        """Adds a dictionary of parameters with settings of their own."""
+        params = group["params"]
+        if isinstance(params, Tensor):
+            params = [params]
+        elif isinstance(params, set):
+            raise errors.invalid_type("parameters: a set has no order.", expected="a list", received="params: set")
+        group["params"] = params = list(params)
+        group.setdefault("weight_decay", self._weight_decay)
+        group.setdefault("grad_clip", self._grad_clip)
+        known = {id(p) for g in self._param_groups for p in g["params"]}
+        if any(id(p) in known for p in params):
+            raise errors.invalid_argument("parameters: a parameter is in more than one group.")
+        rule = self
+        own = {k: group[k] for k in self.settings if k in group}
+        if own:
+            rule = copy.copy(self)
+            for k, v in own.items():
+                setattr(rule, k, v)
+        for p in params:
+            if "learning_rate" in group:
+                p.optimize_attr["learning_rate"] = group["learning_rate"]
+        self._param_groups.append(group)
+        decay = self._group_decay(rule, group["weight_decay"])
+        self._rules.append((rule, params, group["grad_clip"], decay))
+
+    def _group_decay(self, rule: Optimizer, weight_decay: Any) -> Any:
+        """The regularizer of a group."""
+        return self._regularizer(weight_decay)
+
+    # -- the rule --
+    def init_state(self, p: Tensor) -> dict[str, Tensor]:
+        """The states of a parameter before its first update."""
+        return {}
+
+    def update(self, p: Tensor, g: Tensor, state: dict[str, Tensor], lr: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """One update.
+
+        Args:
+            p, g: the parameter and its gradient, of one shape and floating dtype.
+            state: what init_state or the last update gave, shared states included.
+            lr: 0-d float32.
+
+        Returns:
+            tuple: the new parameter, and the states that changed.
+        """
+        raise NotImplementedError(f"{type(self).__name__}: write update in the subclass.")
+
+    def parameter_config(self, p: Any) -> Any:
+        """What else of a parameter `update` depends on; given to it as `state["config"]`."""
+        return None
+
+    # -- stepping --
+    def _parameters(self) -> list[Any]:
+        return [p for _, params, _, _ in self._rules for p in params]
+
+    def step(self) -> None:
+        """Updates every parameter that has a gradient.
+
+        Examples:
+            >>> fc = paddle.nn.Linear(2, 1)
+            >>> opt = paddle.optimizer.SGD(0.1, parameters=fc.parameters())
+            >>> fc(paddle.ones([1, 2])).sum().backward()
+            >>> opt.step()
+            >>> opt.clear_grad()
+        """
+        plan = self._plan
+        grads: list[Any] = []
+        if plan is not None:
+            for p, type_ in plan.grads_of:
+                leaf = p.leaf
+                g = leaf.grad if leaf is not None and not p.sg else None
+                if g is None or g.type is not type_:
+                    plan = None
+                    break
+                grads.append(g)
+            else:
+                for p in plan.without:
+                    if p.leaf is not None and (p.leaf.grad is not None or p.leaf.zero) and not p.sg:
+                        plan = None
+                        break
+        if plan is None:
+            found = []
+            for rule, params, clip, decay in self._rules:
+                pairs = [(p, p.grad) for p in params if not p.sg]
+                found.append((rule, [(p, g) for p, g in pairs if g is not None], clip, decay))
+            self._apply(found)
+            return
+        self._run(plan, grads)
+
+    def _apply(self, found: list[Any]) -> None:
+        """Makes the plan for these parameters and gradients, and runs it."""
+        if not any(pairs for _, pairs, _, _ in found):
+            return
+        entries: list[Entry] = []
+        grads = []
+        clips = []
+        standard = True
+        for rule, pairs, clip, decay in found:
+            if clip is not None and (not isinstance(clip, ClipGradBase) or clip.config() is None):
+                pairs, clip, standard = clip(pairs), None, False
+            start = len(entries)
+            for p, g in pairs:
+                entries.append(self._entry(rule, p, decay))
+                grads.append(g)
+            if clip is not None:
+                at = [i for i in range(start, len(entries)) if getattr(entries[i].p, "need_clip", True)]
+                clips.append((clip, tuple(at)))
+        if not entries:
+            return
+        Cohort.split(entries)
+        plan = Plan(entries, clips, [g.type for g in grads], [p for p in self._parameters() if not p.sg])
+        self._plan = plan if standard else None
+        self._run(plan, grads)
+
+    def _entry(self, rule: Optimizer, p: Any, decay: Any) -> Entry:
+        own = getattr(p, "regularizer", None)
+        attr = getattr(p, "optimize_attr", None) or {}
+        state = self._state_of(rule, p)
+        config = rule.parameter_config(p)
+        hyper = tuple(getattr(rule, k) for k in rule.settings)
+        if not isinstance(decay, WeightDecayRegularizer):
+            decay = None
+        return Entry(
+            rule, p, state, self._cohort_of(rule, p), own or decay, float(attr.get("learning_rate", 1.0)), config, hyper
+        )
+
+    def _run(self, plan: Plan, grads: list[Any]) -> None:
+        trace = _local.trace
+        value = self._learning_rate
+        if isinstance(value, LRScheduler):
+            value = value()
+        known, rate = self._rate
+        if rate is None or known != value:
+            rate = tracing.from_array(np.array(value, np.float32))
+            self._rate = (value, rate)
+        grads.append(rate)
+        plan.reads = grads
+        try:
+            trace.update(plan.key, grads, plan.writes, plan.run)
+        finally:
+            plan.reads = []
+        trace.flush_before_next()
+
+    # -- states --
+    def _work_dtype(self, p: Any) -> DType:
+        return types.float32 if p.type.dtype.itemsize < 4 else p.type.dtype
+
+    def _state_of(self, rule: Optimizer, p: Any) -> OrderedDict[str, Tensor]:
+        state = self._states.get(id(p))
+        if state is None:
+            trace = tracing.current()
+            before = trace.grad
+            trace.set_grad(False)
+            state = OrderedDict()
+            try:
+                wide = self._work_dtype(p)
+                if p.type.dtype is not wide and self._multi_precision:
+                    state["master_weight"] = cast(p, wide)
+                for name, t in rule.init_state(p).items():
+                    state[name] = t
+            finally:
+                trace.set_grad(before)
+            for name in list(state):
+                key = self._key(p, name)
+                given = self._take_given(p, name)
+                if given is not None:
+                    t = state[name]
+                    a = np.array(given, t.type.dtype.np).reshape(t.type.shape)
+                    state[name] = tracing.from_array(np.ascontiguousarray(a) if a.ndim else a)
+                label(state[name], key)
+            self._states[id(p)] = state
+        return state
+
+    def _key(self, p: Any, name: str) -> str:
+        key = self._names.get((id(p), name))
+        if key is None:
+            key = p.name if name == "master_weight" else unique_name.generate(f"{p.name}_{name}")
+            self._names[(id(p), name)] = key
+        return key
+
+    def _take_given(self, p: Any, name: str) -> Any:
+        """What set_state_dict gave for a state that did not exist then."""
+        if not self._given:
+            return None
+        if name == "master_weight":
+            found = self._given.get("master_weights", {}).get(p.name)
+        else:
+            key = find_key(self._given, p.name, name)
+            found = None if key is None else self._given[key]
+        return None if found is None else as_array(found)
+
+    def _cohort_of(self, rule: Optimizer, p: Any) -> Cohort | None:
+        if not rule.shared:
+            return None
+        cohort = self._cohorts.get(id(p))
+        if cohort is None:
+            wide = self._work_dtype(p)
+            values = {}
+            for name, (start, _) in rule.shared.items():
+                start = getattr(rule, start) if isinstance(start, str) else start
+                given = self._take_given(p, name)
+                values[name] = start if given is None else given.ravel()[0].item()
+                self._key(p, name)
+            hyper = tuple(getattr(rule, k) for k in rule.settings)
+            cohort = Cohort.join(self._cohorts, values, hyper, wide)
+            cohort.members.add(id(p))
+            self._cohorts[id(p)] = cohort
+        return cohort
+
+    def _shared_export(self, rule: Optimizer, p: Any, name: str) -> Tensor:
+        value = self._cohorts[id(p)].states[name]
+        a = np.full((1,) if rule.shared[name][1] == "one" else p.type.shape, value.array())
+        t = tracing.from_array(a.astype(value.type.dtype.np))
+        label(t, self._key(p, name))
+        return t
+
+    def _export(self) -> list[tuple[str, Any, Tensor]]:
+        """(state, parameter, Tensor), state by state."""
+        found: dict[str, list[tuple[str, Any, Tensor]]] = {}
+        for rule, params, _, _ in self._rules:
+            for p in params:
+                state = self._states.get(id(p))
+                for name in () if state is None else rule.state_order(state):
+                    if name != "master_weight":
+                        t = state[name] if name in state else self._shared_export(rule, p, name)  # type: ignore[index]
+                        found.setdefault(name, []).append((name, p, t))
+        return [e for of in found.values() for e in of]
+
+    @property
+    def _accumulators(self) -> dict[str, dict[str, Tensor]]:
+        found: dict[str, dict[str, Tensor]] = {}
+        for name, p, t in self._export():
+            found.setdefault(name, {})[p.name] = t
+        return found
+
+    def state_order(self, state: dict[str, Tensor]) -> list[str]:
+        """Names of all states, in the order of state_dict."""
+        return [*state, *self.shared]
+
+    def state_dict(self) -> dict[str, Any]:
+        """States by name, as in `linear_0.w_0_moment1_0`, and the schedule's under `LR_Scheduler`."""
+        out: dict[str, Any] = {self._key(p, name): t for name, p, t in self._export()}
+        masters = {
+            p.name: self._states[id(p)]["master_weight"]
+            for p in self._parameters()
+            if "master_weight" in self._states.get(id(p), ())
+        }
+        if masters:
+            out["master_weights"] = masters
+        if isinstance(self._learning_rate, LRScheduler):
+            out["LR_Scheduler"] = self._learning_rate.state_dict()
+        return out
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes over what state_dict gave; the parameters must have the names that they had then.
+
+        Args:
+            state_dict (dict): states by name, and the schedule's under `LR_Scheduler`.
+        """
+        if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
+            self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
+        given = {k: v for k, v in state_dict.items() if k != "LR_Scheduler"}
+        # copied now: the other optimizer goes on changing its states
+        self._given = {
+            k: {n: as_array(t) for n, t in v.items()} if isinstance(v, dict) else as_array(v)
+            for k, v in given.items()
+            if v is not None
+        }
+        self._states.clear()
+        self._cohorts.clear()
+        self._plan = None
+        if self._given:
+            for rule, params, _, _ in self._rules:
+                for p in params:
+                    if not p.sg and self._knows(rule, p):
+                        self._state_of(rule, p)
+                        self._cohort_of(rule, p)
+            tracing.current().flush_before_next()
+
+    def _knows(self, rule: Optimizer, p: Any) -> bool:
+        return any(k.startswith(p.name + "_") for k in self._given) or p.name in self._given.get("master_weights", {})
+
+    set_dict = load_state_dict = set_state_dict
+
+    # -- rates --
+    def get_lr(self) -> float:
+        """The learning rate of the next step."""
+        rate = self._learning_rate
+        return rate() if isinstance(rate, LRScheduler) else rate
+
+    def set_lr(self, value: float) -> None:
+        """Sets the learning rate.
+
+        Args:
+            value (float|Tensor): the rate.
+
+        Raises:
+            RuntimeError: the rate comes from a schedule.
+            TypeError: not a number.
+        """
+        if isinstance(value, Tensor) and value.size == 1:
+            value = float(value.item())
+        if not isinstance(value, (int, float)):
+            raise errors.invalid_type(
+                "set_lr: the value is of the wrong type.", expected="a float", received=type(value).__name__
+            )
+        if isinstance(self._learning_rate, LRScheduler):
+            raise errors.precondition(
+                "set_lr: the learning rate comes from a schedule.",
+                hint="call set_lr_scheduler, or the schedule's step.",
+            )
+        self._learning_rate = float(value)
+
+    def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
+        """Takes the learning rate from a schedule from now on."""
+        if not isinstance(scheduler, LRScheduler):
+            raise errors.invalid_type(
+                "set_lr_scheduler: not a schedule.", expected="an LRScheduler", received=type(scheduler).__name__
+            )
+        self._learning_rate = scheduler
+
+    # -- gradients --
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Sets the gradients of all parameters to zero, or to None.
+
+        Args:
+            set_to_zero (bool): zeros rather than None. Default: True.
+        """
+        for _, params, _, _ in self._rules:
+            for p in params:
+                leaf = p.leaf
+                if leaf is not None and not p.sg:
+                    leaf.zero = set_to_zero and (leaf.grad is not None or leaf.zero)
+                    leaf.grad = None
+
+    clear_gradients = clear_grad
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        self.clear_grad(not set_to_none)
+
+    def backward(
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: Any = None,
+        no_grad_set: Any = None,
+        callbacks: Any = None,
+    ) -> list[tuple[Any, Tensor]]:
+        """The parameters that have a gradient, with it. In dynamic mode `loss.backward()` must have been called."""
+        params = self._parameters() if parameters is None else parameters
+        barred = {id(t) for t in no_grad_set or () if not isinstance(t, str)}
+        barred_names = {t for t in no_grad_set or () if isinstance(t, str)}
+        return [
+            (p, p.grad)
+            for p in params
+            if not p.sg and p.grad is not None and id(p) not in barred and p.name not in barred_names
+        ]
+
+    def apply_gradients(self, params_grads: list[tuple[Any, Tensor]]) -> None:
+        """Updates the given parameters by the given gradients."""
+        by_id = {id(p): g for p, g in params_grads}
+        found = [
+            (rule, [(p, by_id[id(p)]) for p in params if id(p) in by_id], clip, decay)
+            for rule, params, clip, decay in self._rules
+        ]
+        self._apply(found)
+        self._plan = None
+
+    def append_regularization_ops(
+        self, parameters_and_grads: list[tuple[Any, Tensor]], regularization: Any = None
+    ) -> list[tuple[Any, Tensor]]:
+        """The pairs with the penalty's term added to each gradient."""
+        out = []
+        trace = tracing.current()
+        before = trace.grad
+        trace.set_grad(False)
+        try:
+            for p, g in parameters_and_grads:
+                penalty = getattr(p, "regularizer", None) or regularization
+                out.append((p, g if g is None or penalty is None else g + penalty.term(p)))
+        finally:
+            trace.set_grad(before)
+        return out
+
+    def minimize(
+        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> tuple[Any, list[tuple[Any, Tensor]]]:
+        """backward and apply_gradients in one.
+
+        Args:
+            loss (Tensor): of which `backward()` was called.
+            startup_program (optional): not used in dynamic mode.
+            parameters (list, optional): only these.
+            no_grad_set (set, optional): not these.
+
+        Returns:
+            tuple: None, and the pairs of parameter and gradient.
+        """
+        if not isinstance(loss, Tensor):
+            raise AssertionError("(InvalidType) The loss should be an Tensor.")
+        pairs = self.backward(loss, startup_program, parameters, no_grad_set)
+        self.apply_gradients(pairs)
+        return None, pairs
+
+    def get_opti_var_name_list(self) -> list[str]:
+        """Names of all states."""
+        return [t.name for of in self._accumulators.values() for t in of.values()]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k not in ("_plan", "_rate")} | {
+            "_plan": None,
+            "_rate": (None, None),
+        }
+
+
+def label(t: Tensor, name: str) -> None:
+    t.name = name  # type: ignore[attr-defined]
+    t.persistable = True  # type: ignore[attr-defined]
+
+
+def as_array(value: Any) -> np.ndarray:
+    return value.array().copy() if isinstance(value, Tensor) else np.array(value)
+
+
+def find_key(given: dict[str, Any], pname: str, name: str) -> str | None:
+    """The key of a state, whatever number it ends with."""
+    start = f"{pname}_{name}_"
+    exact = start + "0"
+    if exact in given:
+        return exact
+    return next((k for k in given if k.startswith(start) and k[len(start) :].isdigit()), None)
+
+
+def full(p: Tensor, value: float, dtype: DType | None = None) -> Tensor:
+    """A state of the shape of p, in float32 at least."""
+    dtype = dtype or (types.float32 if p.type.dtype.itemsize < 4 else p.type.dtype)
+    return Full(p.type.shape, float(value), dtype)()

@@ -1,0 +1,164 @@
+"""How one optimizer step becomes one step of the recorded program."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ..engine.eager import trace as tracing
+from ..engine.ops.elementwise import cast
+from ..engine.types import DType, TensorType
+from ..tensor.tensor import Tensor
+
+_tokens: dict[Any, int] = {}
+_next_token = itertools.count()
+
+
+class Cohort:
+    """States that are one number, common to parameters that were updated together from the start.
+
+    Attributes:
+        states: 0-d Tensors by name. members: ids of the parameters.
+    """
+
+    def __init__(self, states: dict[str, Tensor], dtype: DType):
+        self.states, self.dtype = states, dtype
+        self.members: set[int] = set()
+        self.start: Any = None
+
+    @staticmethod
+    def join(known: dict[int, Cohort], values: dict[str, Any], hyper: Any, dtype: DType) -> Cohort:
+        """The cohort of these values that has made no step, or a new one."""
+        for cohort in known.values():
+            if cohort.start == (values, hyper) and cohort.dtype is dtype:
+                return cohort
+        states = {}
+        for name, v in values.items():
+            kind = np.dtype("int64") if isinstance(v, int) else dtype.np
+            states[name] = tracing.from_array(np.array(v, kind))
+        cohort = Cohort(states, dtype)
+        cohort.start = (dict(values), hyper)
+        return cohort
+
+    @staticmethod
+    def split(entries: list[Entry]) -> None:
+        """Takes those that make a step out of the cohorts of those that do not."""
+        stepping: dict[int, list[Entry]] = {}
+        for e in entries:
+            if e.cohort is not None:
+                stepping.setdefault(id(e.cohort), []).append(e)
+        for group in stepping.values():
+            old = group[0].cohort
+            assert old is not None
+            if len(group) < len(old.members):
+                copies = {n: tracing.from_array(t.array().copy()) for n, t in old.states.items()}
+                new = Cohort(copies, old.dtype)
+                for e in group:
+                    old.members.discard(id(e.p))
+                    new.members.add(id(e.p))
+                    e.move(new)
+                new.start = None
+            else:
+                old.start = None
+
+
+class Entry:
+    """One parameter in a plan.
+
+    Attributes:
+        rule: whose `update` runs. p: the parameter. state: its own states. cohort: its shared ones.
+        decay: its regularizer or None. factor: of the learning rate. config, hyper: what else update depends on.
+    """
+
+    __slots__ = ("rule", "p", "state", "cohort", "decay", "factor", "config", "hyper", "owner")
+
+    def __init__(
+        self, rule: Any, p: Any, state: Any, cohort: Any, decay: Any, factor: float, config: Any, hyper: Any
+    ) -> None:
+        self.rule, self.p, self.state, self.cohort = rule, p, state, cohort
+        self.decay, self.factor, self.config, self.hyper = decay, factor, config, hyper
+
+    def move(self, cohort: Cohort) -> None:
+        self.cohort = cohort
+        self.rule_owner()[id(self.p)] = cohort
+
+    def rule_owner(self) -> dict[int, Cohort]:
+        return self.rule._cohorts
+
+    def key(self) -> Any:
+        decay = None if self.decay is None else (type(self.decay), self.decay.coeff)
+        states = tuple((n, t.type) for n, t in self.state.items())
+        shared = None if self.cohort is None else tuple((n, t.type) for n, t in self.cohort.states.items())
+        return (type(self.rule), self.hyper, self.p.type, states, shared, decay, self.factor, self.config)
+
+
+class Plan:
+    """What a step reads and writes, and how: for one set of parameters that have gradients.
+
+    Attributes:
+        key: says all that the step's program depends on.
+        writes: parameters, then own states, then shared ones.
+        grads_of: parameters with the type of their gradient, in order. without: parameters without gradient.
+        reads: while it runs, the gradients and the learning rate.
+    """
+
+    def __init__(
+        self, entries: list[Entry], clips: list[tuple[Any, tuple[int, ...]]], types_: list[TensorType], every: list[Any]
+    ) -> None:
+        self.entries, self.clips = entries, clips
+        cohorts = {id(e.cohort): e.cohort for e in entries if e.cohort is not None}
+        self.cohorts = list(cohorts.values())
+        place = {k: i for i, k in enumerate(cohorts)}
+        self.writes: list[Tensor] = [e.p for e in entries]
+        self.writes += [t for e in entries for t in e.state.values()]
+        self.writes += [t for c in self.cohorts for t in c.states.values()]
+        self.grads_of = [(e.p, t) for e, t in zip(entries, types_)]
+        stepping = {id(e.p) for e in entries}
+        self.without = [p for p in every if id(p) not in stepping]
+        self.reads: list[Tensor] = []
+        config = (
+            tuple(e.key() for e in entries),
+            tuple((c.config(), at) for c, at in clips),
+            tuple(types_),
+            tuple(place[id(e.cohort)] if e.cohort is not None else -1 for e in entries),
+        )
+        token = _tokens.get(config)
+        if token is None:
+            if len(_tokens) > 4096:
+                _tokens.clear()
+            token = _tokens[config] = next(_next_token)
+        self.key = ("optimizer", token)
+
+    def run(self) -> list[Tensor]:
+        """The new values of `writes`."""
+        *grads, lr = self.reads
+        for clip, at in self.clips:
+            for i, g in zip(at, clip.clip([grads[i] for i in at]) if at else ()):
+                grads[i] = g
+        params: list[Tensor] = []
+        states: list[Tensor] = []
+        shared: dict[int, dict[str, Tensor]] = {}
+        for e, g in zip(self.entries, grads):
+            p, master = e.p, e.state.get("master_weight")
+            wide = e.rule._work_dtype(p)
+            work = master if master is not None else cast(p, wide)
+            g = cast(g, wide)
+            if e.decay is not None:
+                g = g + e.decay.term(work)
+            state = dict(e.state)
+            if e.cohort is not None:
+                state.update(e.cohort.states)
+            state["config"] = e.config
+            rate = lr if e.factor == 1.0 else lr * e.factor
+            new, changed = e.rule.update(work, g, state, rate)
+            if master is not None:
+                changed = {**changed, "master_weight": new}
+            params.append(cast(new, p.type.dtype))
+            states.extend(changed.get(n, t) for n, t in e.state.items())
+            if e.cohort is not None and id(e.cohort) not in shared:
+                shared[id(e.cohort)] = {n: changed.get(n, t) for n, t in e.cohort.states.items()}
+        for c in self.cohorts:
+            states.extend(shared[id(c)].values())
+        return params + states
