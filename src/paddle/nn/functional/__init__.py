@@ -1,5 +1,8 @@
 """Functions of neural networks: `paddle.nn.functional`."""
 
+from ...tensor.diagonal import diag_embed
+from ...tensor.math import sigmoid, tanh
+from ...tensor.tensor import Tensor as _Tensor
 from . import (
     activation,
     attention,
@@ -15,6 +18,7 @@ from . import (
     resize,
     vision,
 )
+from ._check import inplace_of as _inplace_of
 from .activation import *  # noqa: F403
 from .attention import *  # noqa: F403
 from .common import *  # noqa: F403
@@ -29,19 +33,10 @@ from .pooling import *  # noqa: F403
 from .resize import *  # noqa: F403
 from .vision import *  # noqa: F403
 
+tanh_ = _inplace_of(tanh)
+_Tensor.softmax = activation.softmax
+
 _modules = (
-    activation,
-    attention,
-    common,
-    conv,
-    distance,
-    extension,
-    input,
-    loss,
-    margin_loss,
-    norm,
-    pooling,
-    resize,
-    vision,
-)
-__all__ = [name for module in _modules for name in module.__all__]
+    activation, attention, common, conv, distance, extension, input, loss, margin_loss, norm, pooling, resize, vision,
+)  # fmt: skip
+__all__ = ["diag_embed", "sigmoid", "tanh", "tanh_", *(name for module in _modules for name in module.__all__)]

@@ -390,9 +390,7 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | N
     tensor(label, "dice_loss", "label")
     shape = tuple(input.shape)
     if input.ndim < 2 or tuple(label.shape) != (*shape[:-1], 1):
-        raise AssertionError(
-            f"dice_loss: {input.type} and {label.type} are not [N, ..., C] and [N, ..., 1]."
-        )
+        raise AssertionError(f"dice_loss: {input.type} and {label.type} are not [N, ..., C] and [N, ..., 1].")
     one_hot = OneHot(shape[-1], input.dtype)(reshape(label, shape[:-1]))
     axes = tuple(range(1, input.ndim))
     overlap = sum_(input * one_hot, axes)
