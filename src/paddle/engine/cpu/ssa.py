@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Union
 
-__all__ = ["F32", "F64", "Features", "Kit", "Number", "Real", "Value"]
+__all__ = ["F32", "F64", "INF", "NAN", "Features", "Function", "Functions", "Kit", "Number", "Real", "Value"]
+
+INF, NAN = math.inf, math.nan
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Features:
     half: bool = False
 
     @classmethod
-    def of(cls, names: Sequence[str] | frozenset[str] | set[str]) -> Features:
+    def of(cls, names: Collection[str]) -> Features:
         """From LLVM's names of features, such as {"sse4.1", "fma", "f16c"}."""
         found = set(names)
         full = bool(found & {"neon", "avx512f"})
@@ -51,7 +53,7 @@ class Real:
 
     name: str
     llvm: str
-    int: str
+    integer: str
     digits: int  # bits of the fraction
     bias: int
 
@@ -225,7 +227,7 @@ class Kit:
 
     # -- types --
     def bits(self, x: Value) -> Value:
-        to = "i16" if x.type == "half" else _REALS[x.type].int
+        to = "i16" if x.type == "half" else _REALS[x.type].integer
         return self.emit(f"bitcast {x.type} {x.name} to {to}", to)
 
     def number(self, n: Value) -> Value:
@@ -321,3 +323,33 @@ class Kit:
         if self.has.rounding:
             return self.intrinsic("trunc", x)
         return self.copysign(self.floor(self.abs(x)), x)
+
+
+@dataclass(frozen=True)
+class Function:
+    """How a function is written.
+
+    Attributes:
+        build: from a kit and the arguments to the result.
+        args: their number.
+        wide: for float32 it computes in float64, and the result is rounded.
+    """
+
+    build: Callable[..., Value]
+    args: int = 1
+    wide: bool = False
+
+
+class Functions(dict[str, Function]):
+    """Functions by name."""
+
+    def add(
+        self, name: str, args: int = 1, wide: bool = False
+    ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+        """A decorator for the builder of a function."""
+
+        def register(build: Callable[..., Value]) -> Callable[..., Value]:
+            self[name] = Function(build, args, wide)
+            return build
+
+        return register
