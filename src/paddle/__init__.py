@@ -13,6 +13,9 @@ from .nn.initializer.lazy_init import LazyGuard
 from .tensor import *
 from .tensor.tensor import Size, Tensor
 from .utils import dlpack as _dlpack
+from . import io, metric, static, distributed, hapi, callbacks, vision
+from .distributed.parallel import DataParallel
+from .hapi import Model, flops, summary
 
 __version__ = version.full_version
 __git_commit__ = version.commit

@@ -1,0 +1,23 @@
+"""Callbacks of `paddle.Model`."""
+
+from .hapi.callbacks import (
+    Callback,
+    EarlyStopping,
+    LRScheduler,
+    ModelCheckpoint,
+    ProgBarLogger,
+    ReduceLROnPlateau,
+    VisualDL,
+    WandbCallback,
+)
+
+__all__ = [
+    "Callback",
+    "EarlyStopping",
+    "LRScheduler",
+    "ModelCheckpoint",
+    "ProgBarLogger",
+    "ReduceLROnPlateau",
+    "VisualDL",
+    "WandbCallback",
+]
