@@ -9,6 +9,7 @@ from .manipulation import *
 from .logic import *
 from .math import *
 from .reduction import *
+from .search import *
 from .stat import *
 from .repeating import *
 from .diagonal import *

@@ -24,7 +24,6 @@ __all__ = [
     "greater_equal", "ge", "isnan", "isinf", "isfinite", "isposinf", "isneginf", "isreal", "signbit", "logical_and",
     "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
     "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift", "isclose", "allclose", "equal_all", "isin",
-    "is_empty",
 ]  # fmt: skip
 
 # ---- comparisons ------------------------------------------------------------------------------
@@ -148,17 +147,6 @@ def signbit(x: Tensor, name: str | None = None) -> Tensor:
         [False, True]
     """
     return ops.signbit(need_tensor(x, "signbit", kind=TypeError))
-
-
-@public(method=True)
-def is_empty(x: Tensor, name: str | None = None) -> Tensor:
-    """Whether the Tensor has no elements, as a 0-d bool Tensor.
-
-    Examples:
-        >>> bool(paddle.is_empty(paddle.zeros([0, 3])))
-        True
-    """
-    return Full((), need_tensor(x, "is_empty").type.size == 0, bool_)()
 
 
 # ---- logic ------------------------------------------------------------------------------------

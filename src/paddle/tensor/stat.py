@@ -19,7 +19,7 @@ from .axes import axes_argument
 from .families import need_tensor, no_method
 from .tensor import Tensor
 
-__all__ = ["mean", "nanmean", "var", "std", "median", "nanmedian", "quantile", "nanquantile", "numel"]
+__all__ = ["mean", "nanmean", "var", "std", "median", "nanmedian", "quantile", "nanquantile"]
 
 
 @public(also={"x": "input", "axis": "dim"}, method=True)
@@ -67,11 +67,15 @@ def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None
 
 def _variance(x: Any, axis: Any, unbiased: bool | None, correction: Any, keepdim: bool, name: str) -> Tensor:
     need_tensor(x, name)
-    if x.dtype.kind in "biu":
-        x = cast(x, types.float32)
     if unbiased is not None:
         correction = 1.0 if unbiased else 0.0
-    return ops.var_(x, axes_argument(axis, x.ndim, name), float(correction), bool(keepdim))
+    axes = axes_argument(axis, x.ndim, name)
+    if x.dtype.kind in "biu":  # in integers all the way, as upstream has it
+        d = cast(x - mean(x, list(axes), True), types.int64)
+        n = math.prod(x.type.shape[a] for a in axes)
+        squares = cast(ops.sum_(d * d, axes, bool(keepdim)), types.float64)
+        return cast(squares / float(max(n - correction, 0.0)), x.dtype)
+    return ops.var_(x, axes, float(correction), bool(keepdim))
 
 
 @public(also={"x": "input", "axis": "dim"}, method=True)
@@ -94,8 +98,7 @@ def var(x: Tensor, axis: Any = None, unbiased: bool | None = None, keepdim: bool
         >>> paddle.var(paddle.to_tensor([1.0, 2.0, 3.0])).item()
         1.0
     """
-    v = _variance(x, axis, unbiased, correction, keepdim, "var")
-    return fill_out(cast(v, x.dtype) if x.dtype.is_integer else v, out)
+    return fill_out(_variance(x, axis, unbiased, correction, keepdim, "var"), out)
 
 
 @public(also={"x": "input", "axis": "dim"}, method=True)
@@ -107,19 +110,6 @@ def std(x: Tensor, axis: Any = None, unbiased: bool = True, keepdim: bool = Fals
         1.0
     """
     return ew.sqrt(_variance(x, axis, bool(unbiased), 1.0, keepdim, "std"))
-
-
-@public(method=True)
-def numel(x: Tensor, name: str | None = None) -> Tensor:
-    """The number of elements, as a 0-d int64 Tensor.
-
-    Examples:
-        >>> paddle.numel(paddle.ones([2, 3])).item()
-        6
-    """
-    from ..engine.ops.creation import Full
-
-    return Full((), need_tensor(x, "numel").type.size, types.int64)()
 
 
 # ---- quantiles --------------------------------------------------------------------------------
@@ -186,7 +176,7 @@ def _quantile(x: Tensor, q: Any, axis: Any, keepdim: bool, interpolation: str, i
         found = [logic.select(spoilt, float("nan"), f) for f in found]
     shape = _shape_of_result(x, axes, keepdim)
     found = [reshape(f, shape) for f in found]
-    if not listed:
+    if not listed or len(found) == 1:
         return found[0]
     from ..engine.ops.join import Concat
 
@@ -218,7 +208,7 @@ def quantile(x: Tensor, q: Any, axis: Any = None, keepdim: bool = False, interpo
 
     Args:
         x (Tensor): floating.
-        q (float|list|Tensor): in [0, 1]; a list or vector adds a first axis.
+        q (float|list|Tensor): in [0, 1]; a list or vector of several adds a first axis.
         axis (int|list|tuple, optional): the axes; None for all. keepdim (bool): reduced axes stay, with size 1.
         interpolation (str): what lies between two elements: "linear", "lower", "higher", "midpoint" or "nearest".
 
@@ -266,7 +256,7 @@ def _median(x: Any, axis: Any, keepdim: bool, mode: str, ignore_nan: bool, name:
         b = _at(values, ew.maximum(_half(valid), valid * 0) if rows.type.shape[-1] else low)
         mid = (a + b) * 0.5 if floating else cast(a + b, types.float32) * 0.5
         out = logic.select(spoilt, float("nan"), mid) if floating else mid
-        return reshape(out, shape)
+        return reshape(cast(out, types.float32) if out.dtype.itemsize < 4 else out, shape)
     place = _at(order, low)
     if floating:
         a = logic.select(spoilt, float("nan"), a)

@@ -131,7 +131,9 @@ def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
 
 def conj(x: Any) -> Any:
     """x, conjugated where it is complex: gradients of complex functions need it."""
-    return Conj()(x) if x.dtype.kind == "c" else x
+    if x.dtype.kind != "c":
+        return x
+    return Number(x.value.conjugate(), x.dtype) if isinstance(x, Number) else Conj()(x)
 
 
 class Unary(Operator):

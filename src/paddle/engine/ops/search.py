@@ -123,7 +123,7 @@ class SearchSorted(Operator):
 
     def infer(self, rows: TensorType, values: TensorType) -> TensorType:
         if rows.ndim != 1 and rows.shape[:-1] != values.shape[:-1]:
-            raise invalid_argument(
+            raise unavailable(
                 "searchsorted: the leading axes differ.",
                 expected="a vector, or the shape of values except for the last axis",
                 received=f"sorted_sequence: {rows}, values: {values}",
