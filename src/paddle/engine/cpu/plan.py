@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,7 +93,7 @@ class MemoryPlan:
                     if x.type.nbytes != r.type.nbytes or x.dtype is not r.dtype or self.last.get(x, -1) > step:
                         continue
                     if self.last.get(x, -1) == step:
-                        if not in_place(self.steps[step], x, r):
+                        if not in_place(self.steps[step], x, r, self.root_of):
                             continue
                         self.shared.setdefault(step, {})[x] = r
                     elif self.last.get(x, -1) < 0:
@@ -139,7 +140,7 @@ class MemoryPlan:
         size = -(-max(v.type.nbytes, 1) // ALIGN) * ALIGN
         for k, (offset, n, x) in enumerate(live):
             if n == size and self.last[x] == i and x.dtype is v.dtype and x not in s.outputs:
-                if x not in self.shared.get(i, {}) and in_place(s, x, v):
+                if x not in self.shared.get(i, {}) and in_place(s, x, v, self.root_of):
                     self.shared.setdefault(i, {})[x] = v
                     live[k] = (offset, n, v)
                     return offset
@@ -155,8 +156,8 @@ class MemoryPlan:
         return at
 
 
-def in_place(step: Step, x: Value, out: Value) -> bool:
-    """Whether each element of x is read only while the same element of `out` is made."""
+def in_place(step: Step, x: Value, out: Value, root_of: Callable[[Value], Value]) -> bool:
+    """Whether each element of x is read, under any of its shapes, only while the same element of `out` is made."""
     assert isinstance(step, LoopStep)
     stores = step.loops.stores
     target = next((s for s in stores if s.out.key is out and s.kept), None)
@@ -168,7 +169,7 @@ def in_place(step: Step, x: Value, out: Value) -> bool:
     for s in stores:
         for e in loads_in(s.value):
             y: Operand = e.attr
-            if y.key is x:
+            if root_of(y.key) is x:
                 if len(e.args) > len(y.shape) or offset_of(y, e.args) != want:
                     return False
     return True
