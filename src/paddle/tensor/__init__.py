@@ -8,6 +8,7 @@ from .joining import *
 from .manipulation import *
 from .logic import *
 from .math import *
+from .random import *
 from .reduction import *
 from .search import *
 from .stat import *

@@ -57,30 +57,28 @@ def remember(cache: dict[Any, Any], key: Any, op: Any) -> None:
 
 # ---- shape ------------------------------------------------------------------------------------
 def shape_for(x: tuple[int, ...], size: int, want: list[int], name: str) -> tuple[int, ...]:
-    """The sizes that `want` stands for: 0 takes the size of x there, one -1 takes what remains."""
+    """The sizes that `want` stands for: 0 takes the size of x there (if x has elements), one -1 what remains."""
     out = list(want)
     open_ = -1
     for i, n in enumerate(want):
-        if n > 0:
-            continue
-        if n == -1 and open_ < 0:
+        if n == 0 and size and i < len(x):
+            out[i] = x[i]
+        elif n == -1 and open_ < 0:
             open_ = i
-        elif n == 0 and i < len(x):
-            out[i] = x[i] if size or -1 in want or math.prod(m for m in want if m > 0) == 0 else 0
-            if not size and 0 not in x:
-                out[i] = 0
-        elif n == 0 and size == 0:
-            out[i] = 0
-        else:
+        elif n < 0 or (n == 0 and size):
             raise errors.invalid_argument(
                 f"{name}: a size in shape is not allowed.",
                 expected="positive sizes, 0 for the size of x there, -1 once for what remains",
                 received=f"x: {list(x)}, shape: {want}",
             )
     if open_ >= 0:
-        known = math.prod(n for i, n in enumerate(out) if i != open_)
-        out[open_] = size // known if known else 0
-    if math.prod(out) != size:
+        # without elements, 0 stands for itself, and -1 for what the other sizes of x leave
+        total = size or (math.prod(n for n in x if n) if 0 in want else 0)
+        known = math.prod(n for i, n in enumerate(out) if i != open_ and n)
+        out[open_] = total // known
+        if out[open_] * known != total:
+            out[open_] = -1
+    if math.prod(out) != size or -1 in out:
         raise errors.invalid_argument(
             f"{name}: the number of elements changes.",
             expected=f"a shape of {size} elements",

@@ -392,6 +392,7 @@ class Tensor(tracing.Tensor):
     # -- values --
     def array(self) -> np.ndarray:
         """The values, computed if need be. Belongs to the Tensor: not to be written to."""
+        _local.trace.reads += 1
         if self.data is None:
             tracing.materialize_elsewhere(self)
         return self.data  # type: ignore[return-value]

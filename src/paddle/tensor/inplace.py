@@ -1,0 +1,55 @@
+"""The in-place forms of functions: `x.exp_()` gives x the value of `exp(x)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..utils.public import METHODS, inplace
+from . import linalg, logic, math, reduction, search
+
+__all__: list[str] = []  # filled below: what upstream offers as functions too, not only as methods
+
+_METHODS_ONLY = {"add_", "ceil_", "clip_", "erfinv_", "exp_", "floor_", "lerp_", "reciprocal_", "round_", "rsqrt_",
+                 "scale_", "sigmoid_", "sqrt_"}  # fmt: skip
+_SOURCES: dict[Any, str] = {
+    math: "abs acos acosh add asin asinh atan atanh ceil clip copysign cos cosh digamma divide erf erfinv exp expm1 "
+    "floor floor_divide frac gammainc gammaincc gammaln gcd hypot i0 lcm ldexp lerp lgamma log log10 log1p log2 logit "
+    "multigammaln multiply nan_to_num neg polygamma pow reciprocal remainder round rsqrt scale sigmoid sin sinc sinh "
+    "sqrt square subtract tan tanh trunc",
+    reduction: "cumsum cumprod",
+    linalg: "addmm baddbmm renorm",
+}
+_BOOL: dict[Any, str] = {
+    logic: "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor "
+    "logical_not",
+}
+_BITS = "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift"
+
+
+def _define(name: str, f: Any) -> None:
+    globals()[name] = METHODS[name] = f
+    if name not in _METHODS_ONLY:
+        __all__.append(name)
+
+
+for _module, _names in (*_SOURCES.items(), *_BOOL.items(), (logic, _BITS)):
+    for _name in _names.split():
+        _define(_name + "_", inplace(getattr(_module, _name), name=_name + "_"))
+
+# Other names of the same functions.
+for _alias, _name in {"mod_": "remainder_", "floor_mod_": "remainder_", "less_": "less_than_",
+                      "bitwise_invert_": "bitwise_not_"}.items():  # fmt: skip
+    _define(_alias, METHODS[_name])
+for _alias, _name in {"clamp_": "clip_", "sub_": "subtract_", "mul_": "multiply_", "div_": "divide_"}.items():
+    METHODS[_alias] = METHODS[_name]
+
+
+def where_(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """In-place form of `where`: x takes the result's value and is returned."""
+    from ..utils.public import check_inplace, replace
+
+    check_inplace("where_", x)
+    return replace(x, search.where(condition, x, y))
+
+
+_define("where_", where_)
