@@ -56,10 +56,10 @@ class Schedule:
         kind: "outer": vectors run along `v`, an axis of C. "dot": along `v`, a reduce axis, summed at the end.
         lanes: elements of a vector.
         swap: A and B are exchanged with respect to the caller's.
-        units: axes of C that parallel units run over, outermost first; then blocks of `r1`, then of `v`.
+        units: axes of C that parallel units run over, outermost first; then blocks of `r1`, of `r2` and of `v`.
         loops: axes of C that run inside a unit.
         v_cut, v_block: tiles of `v` in vectors; tiles in a unit.
-        r1, r2, r1_cut, r2_cut, r1_block: the axes that give the rows of a tile, likewise.
+        r1, r2, r1_cut, r2_cut, r1_block, r2_block: the axes that give the rows of a tile, likewise.
         k: reduce axes, outermost first; k_block: steps of k[0] between two visits of C, 0 for all.
         panel: reduce axes over a packed copy of B (its strides counted in steps), None where B is read in place.
         panel_outer: steps of panel[0] for one step of k[0].
@@ -86,6 +86,7 @@ class Schedule:
     r1_block: int
     r2: Dim
     r2_cut: Cut
+    r2_block: int
     k: tuple[Dim, ...]
     k_block: int = 0
     units: tuple[Dim, ...] = ()
@@ -101,15 +102,19 @@ class Schedule:
 
     @property
     def v_blocks(self) -> int:
-        return 1 if self.kind == "dot" else -(-self.v_cut.tiles // self.v_block)
+        return -(-self.v_cut.tiles // self.v_block)
 
     @property
     def r1_blocks(self) -> int:
         return -(-self.r1_cut.tiles // self.r1_block)
 
     @property
+    def r2_blocks(self) -> int:
+        return -(-self.r2_cut.tiles // self.r2_block)
+
+    @property
     def total(self) -> int:
-        n = self.v_blocks * self.r1_blocks
+        n = self.v_blocks * self.r1_blocks * self.r2_blocks
         for d in self.units:
             n *= d.extent
         return n
@@ -136,13 +141,13 @@ class Schedule:
             out[name + ".a"] = (d.a, True)
             out[name + ".b"] = (d.b, name[0] != "p")
             out[name + ".c"] = (d.c, True)
-        out["v_tiles"], out["v_block"], out["v_blocks"] = (
-            (n, False) for n in (self.v_cut.tiles, self.v_block, self.v_blocks)
-        )
-        out["r1_tiles"], out["r1_block"], out["r1_blocks"] = (
-            (n, False) for n in (self.r1_cut.tiles, self.r1_block, self.r1_blocks)
-        )
-        out["r2_tiles"] = (self.r2_cut.tiles, False)
+        for name, cut, block in (
+            ("v", self.v_cut, self.v_block),
+            ("r1", self.r1_cut, self.r1_block),
+            ("r2", self.r2_cut, self.r2_block),
+        ):
+            out[name + "_tiles"], out[name + "_block"] = (cut.tiles, False), (block, False)
+            out[name + "_blocks"] = (-(-cut.tiles // block), False)
         out["panel_outer"] = (self.panel_outer, False)
         return out
 
@@ -335,7 +340,7 @@ class _Kernel(_Text):
             rest: Num = self.add(i, "%begin")
             at: dict[str, Num] = {}
             names = [(f"u{j}", f"u{j}.n") for j in range(len(s.units))]
-            names += [("r", "r1_blocks"), ("v", "v_blocks")]
+            names += [(x, x + "_blocks") for x in ("r1", "r2", "v")]
             for key, number in reversed(names):
                 if key == names[0][0]:
                     at[key] = rest
@@ -344,7 +349,7 @@ class _Kernel(_Text):
             a, b, c = self.gep("%A", self.n("a_offset")), self.gep("%B", self.n("b_offset")), "%C"
             for j in range(len(s.units)):
                 a, b, c = self.moved(a, b, c, f"u{j}", at[f"u{j}"])
-            self.free(0, a, b, c, at["r"], at["v"])
+            self.free(0, a, b, c, at)
             return []
 
         self.loop(count, unit)
@@ -354,20 +359,20 @@ class _Kernel(_Text):
         sa, sb, sc = self.dims(name, "a", "b", "c")
         return self.gep(a, self.mul(i, sa)), self.gep(b, self.mul(i, sb)), self.gep(c, self.mul(i, sc))
 
-    def free(self, level: int, a: str, b: str, c: str, rb: Num, vb: Num) -> None:
+    def free(self, level: int, a: str, b: str, c: str, at: dict[str, Num]) -> None:
         """The axes of C inside a unit, then the blocks of the outermost reduce axis."""
         s = self.s
         if level < len(s.loops):
             name = f"l{level}"
 
             def one(i: Num, _: Values) -> Values:
-                self.free(level + 1, *self.moved(a, b, c, name, i), rb, vb)
+                self.free(level + 1, *self.moved(a, b, c, name, i), at)
                 return []
 
             self.loop(self.n(name + ".n"), one)
             return
         if not s.k_block:
-            self.tiles(a, b, c, rb, vb, self.n("k0.n") if s.k else 1, s.accumulate)
+            self.tiles(a, b, c, at, self.n("k0.n") if s.k else 1, s.accumulate)
             return
         whole = self.n("k0.n")
         blocks = -(-s.k[0].extent // s.k_block) if isinstance(whole, int) else self.blocks_of(whole, s.k_block)
@@ -380,7 +385,7 @@ class _Kernel(_Text):
             first: bool | str = True
             if not s.accumulate:
                 first = self.op(f"icmp sgt i64 {i}, 0") if isinstance(i, str) else i > 0
-            self.tiles(pa, pb, c, rb, vb, steps, first)
+            self.tiles(pa, pb, c, at, steps, first)
             return []
 
         self.loop(blocks, block)
@@ -391,7 +396,7 @@ class _Kernel(_Text):
         return str(self.extreme("max", q, 1))
 
     # -- tiles --
-    def regions(self, tiles: Num, cut: Cut, lo: Num, hi: Num) -> list[tuple[Num, Num, int, int]]:
+    def regions(self, cut: Cut, lo: Num, hi: Num) -> list[tuple[Num, Num, int, int]]:
         """(first tile, count, size, tile at which this size begins) for each size that occurs in [lo, hi)."""
         if not cut.n2:
             return [(lo, self.sub(hi, lo), cut.s1, 0)]
@@ -400,25 +405,25 @@ class _Kernel(_Text):
         mid_lo, mid_hi = self.extreme("min", hi, cut.n1), self.extreme("max", lo, cut.n1)
         return [(lo, self.sub(mid_lo, lo), cut.s1, 0), (mid_hi, self.sub(hi, mid_hi), cut.s2, cut.n1)]
 
-    def span(self, block: Num, size: Num, tiles: Num, blocks: int) -> tuple[Num, Num]:
-        if blocks == 1 and not self.s.dynamic:
+    def span(self, name: str, block: Num) -> tuple[Num, Num]:
+        """The tiles of an axis in a block."""
+        size, tiles = self.n(name + "_block"), self.n(name + "_tiles")
+        if self.n(name + "_blocks") == 1:
             return 0, tiles
         lo = self.mul(block, size)
         return lo, self.extreme("min", self.add(lo, size), tiles)
 
-    def tiles(self, a: str, b: str, c: str, rb: Num, vb: Num, steps: Num, add: bool | str) -> None:
+    def tiles(self, a: str, b: str, c: str, blocks: dict[str, Num], steps: Num, add: bool | str) -> None:
         """All tiles of one unit over `steps` of the outermost reduce axis."""
         s = self.s
-        r_lo, r_hi = self.span(rb, self.n("r1_block"), self.n("r1_tiles"), s.r1_blocks)
+        rows = self.span("r1", blocks["r1"]), self.span("r2", blocks["r2"])
         if s.kind == "dot":
-            self.rows(a, b, c, r_lo, r_hi, 1, [0], steps, add)
+            self.rows(a, b, c, *rows, 1, [0], steps, add)
             return
         if s.window is not None:
             self.pack_window(b, steps, *s.window)
             b = "%panel"
-        v_tiles = self.n("v_tiles")
-        v_lo, v_hi = self.span(vb, self.n("v_block"), v_tiles, s.v_blocks)
-        for lo, count, nv, begins in self.regions(v_tiles, s.v_cut, v_lo, v_hi):
+        for lo, count, nv, begins in self.regions(s.v_cut, *self.span("v", blocks["v"])):
 
             def one(i: Num, _: Values, lo: Num = lo, nv: int = nv, begins: int = begins) -> Values:
                 start, last = self.columns(self.add(lo, i), nv, begins)
@@ -427,7 +432,7 @@ class _Kernel(_Text):
                 at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), last]
                 if s.panel is not None and s.window is None:
                     self.pack(pb, [self.mul(x, sb) for x in at], steps)
-                self.rows(pa, pb, pc, r_lo, r_hi, nv, at, steps, add)
+                self.rows(pa, pb, pc, *rows, nv, at, steps, add)
                 return []
 
             self.loop(count, one)
@@ -460,12 +465,13 @@ class _Kernel(_Text):
         return start, self.op(f"select i1 {final}, i64 {last}, i64 {full}")
 
     def rows(
-        self, a: str, b: str, c: str, lo: Num, hi: Num, nv: int, at: list[Num], steps: Num, add: bool | str
-    ) -> None:
-        """The tiles of rows [lo, hi) against one tile of columns."""
+        self, a: str, b: str, c: str, at1: tuple[Num, Num], at2: tuple[Num, Num], nv: int, at: list[Num], steps: Num,
+        add: bool | str,
+    ) -> None:  # fmt: skip
+        """The tiles at1 of `r1` by at2 of `r2` against one tile of columns."""
         s = self.s
-        for lo2, count2, m2, begin2 in self.regions(self.n("r2_tiles"), s.r2_cut, 0, self.n("r2_tiles")):
-            for lo1, count1, m1, begin1 in self.regions(self.n("r1_tiles"), s.r1_cut, lo, hi):
+        for lo2, count2, m2, begin2 in self.regions(s.r2_cut, *at2):
+            for lo1, count1, m1, begin1 in self.regions(s.r1_cut, *at1):
 
                 def outer(i2: Num, _: Values, of: tuple = (lo2, m2, begin2, lo1, count1, m1, begin1)) -> Values:
                     lo2, m2, begin2, lo1, count1, m1, begin1 = of
@@ -477,7 +483,7 @@ class _Kernel(_Text):
                         first1 = self.first_row(self.add(lo1, i1), m1, begin1, s.r1_cut.s1)
                         p1 = self.moved(*p2, "r1", first1)
                         if s.prefetch:
-                            self.fetch_panel(b, nv, self.sub(self.add(lo1, i1), lo))
+                            self.fetch_panel(b, nv, self.sub(self.add(lo1, i1), at1[0]))
                         self.tile(*p1, self.row_offsets("r1", m1, first1), o2, nv, at, steps, add)
                         return []
 

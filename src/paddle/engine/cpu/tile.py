@@ -301,7 +301,8 @@ def outer(
                 cycles *= outside
                 parts = dict(
                     kind="outer", lanes=lanes, swap=swap, loops=tuple(rest), v=v, v_cut=v_cut, v_block=v_cut.tiles,
-                    r1=r1, r1_cut=r1_cut, r1_block=r_block, r2=ONE, r2_cut=Cut(1, 1), k=k, window=window or None,
+                    r1=r1, r1_cut=r1_cut, r1_block=r_block, r2=ONE, r2_cut=Cut(1, 1), r2_block=1, k=k,
+                    window=window or None,
                 )  # fmt: skip
                 yield cycles, parts, packed
 
@@ -396,7 +397,7 @@ def dot(
                 cycles *= 1.1 * math.prod(d.extent for d in rest)
                 parts = dict(
                     kind="dot", lanes=lanes, swap=False, loops=tuple(rest), v=v, v_cut=Cut(1, 1), v_block=1,
-                    r1=r1, r1_cut=r1_cut, r1_block=r1_cut.tiles, r2=r2, r2_cut=r2_cut, k=k,
+                    r1=r1, r1_cut=r1_cut, r1_block=r1_cut.tiles, r2=r2, r2_cut=r2_cut, r2_block=r2_cut.tiles, k=k,
                 )  # fmt: skip
                 yield cycles, parts, False
 
@@ -418,9 +419,12 @@ def spread(s: Schedule, cycles: float) -> Schedule:
             block = max(block, min(256 // columns, int(tiles * cycles / 16 / each)))
         s = replace(s, v_block=even_tiles(tiles, block))
         each /= s.v_blocks
+    if s.kind == "dot" and each > wanted:
+        s = replace(s, r2_block=even_tiles(s.r2_cut.tiles, int(s.r2_cut.tiles * wanted / each)))
+        each /= s.r2_blocks
     rows = max(1, s.r1_cut.s1)
-    if each > wanted and s.r1_block * rows > 64 and s.r1_blocks == 1:
-        fewest = -(-(64 if s.panel is not None else 4 * rows) // rows)
+    if each > wanted and s.r1_blocks == 1:
+        fewest = -(-64 // rows) if s.panel is not None else 4 if s.kind == "outer" else 1
         block = max(fewest, int(s.r1_block * wanted / each))
         s = replace(s, r1_block=min(even_tiles(s.r1_cut.tiles, block), s.r1_block))
     large = s.panel is not None and len(s.k) == 1 and s.v.b == 1 and s.k[0].extent * s.v.extent * s.itemsize > 262144
