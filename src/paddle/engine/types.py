@@ -208,4 +208,10 @@ def default_dtype() -> DType:
 
 
 def set_default_dtype(dtype: DType) -> None:
-    _default[0] = dtype
+    if dtype is not _default[0]:
+        _default[0] = dtype
+        for action in on_default_dtype:
+            action()
+
+
+on_default_dtype: list[Any] = []  # called when the default changes: what was inferred before may be different now

@@ -19,6 +19,7 @@ def public(
     also: dict[str, str] | None = None,
     method: bool | str | tuple[str, ...] = False,
     kind: type[Exception] = TypeError,
+    composed: bool = False,
 ) -> Callable[[F], F]:
     """Declares a public function.
 
@@ -26,6 +27,8 @@ def public(
         also: other keyword names by parameter name, as in `{"x": "input", "axis": "dim"}`.
         method: True makes it a Tensor method of the same name; names give others.
         kind: exception type for an unknown keyword or a missing argument (upstream raises ValueError in some).
+        composed: its result depends on its arguments alone and it does nothing else, so that what it records is one
+            step of the trie when it is called again at the same place.
 
     Returns:
         The function, accepting the other spellings.
@@ -33,6 +36,8 @@ def public(
     renamed = {theirs: ours for ours, theirs in (also or {}).items()}
 
     def declare(f: F) -> F:
+        if composed:
+            f = one_step(f)
         if renamed or kind is not TypeError:
 
             @functools.wraps(f)
@@ -58,6 +63,47 @@ def public(
         return made
 
     return declare
+
+
+def one_step(f: F) -> F:
+    """f, recorded as a single step from its second visit at a place on."""
+    from ..engine.eager import trace as tracing
+
+    local, Tensor = tracing.local, tracing.Tensor
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        trace = local.trace
+        if trace.flush_next is not None:
+            trace.flush()
+        epoch = trace.epoch
+        key: list[Any] = [f]
+        for a in args if not kwargs else (*args, *kwargs, *kwargs.values()):
+            if isinstance(a, Tensor):
+                key.append(a.slot if a.epoch == epoch else trace.enter(a))
+            elif a.__class__ is list or a.__class__ is tuple:
+                key.append(len(a))
+                for b in a:
+                    key.append(b.__class__)
+                    key.append((b.slot if b.epoch == epoch else trace.enter(b)) if isinstance(b, Tensor) else b)
+            else:
+                key.append(a.__class__)
+                key.append(a)
+        place = tuple(key)
+        try:
+            node = trace.node.children.get(place) if trace.epoch == epoch else None
+        except TypeError:  # an argument without a hash
+            return f(*args, **kwargs)
+        if node is not None:
+            trace.node = node.end
+            return trace.take(node)
+        start, reads = trace.node, trace.reads
+        out = f(*args, **kwargs)
+        if trace.reads != reads:  # what it recorded depends on values
+            return out
+        return trace.shortcut(start, place, out)
+
+    return call  # type: ignore[return-value]
 
 
 def inplace(

@@ -521,9 +521,14 @@ def keep_records(trace: Trace, slots: Iterable[int]) -> None:
     """At a flush: GradNodes for the surviving values that need gradients later."""
     index = None
     wanted = []
+    here = trace.flush_next or trace.node
+    freed, given = here.freed, here.given
     for slot in slots:
         t = trace.values.get(slot)
-        if t is not None and not t.sg and t.gnode is None:
+        if t is not None and not t.sg and t.gnode is None and slot not in given:
+            if slot in freed:  # the usual case: a loss that has been differentiated
+                t.gnode = (FREED, 0)
+                continue
             if index is None:
                 index, last = index_of(trace)
             if index[slot].op is not None:

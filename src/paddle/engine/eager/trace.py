@@ -15,7 +15,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from .. import errors, flags
+from .. import errors, flags, types
 from ..ops.number import Number
 from ..ops import registry
 from ..ops.registry import Operator
@@ -35,11 +35,12 @@ class TrieNode:
         types, sgs: the same for all results; `slot` is that of the first.
         op, refs: the operator, and per argument a slot or a Number. For a leaf: op None.
         grad: whether gradients are recorded from here on.
+        freed: slots whose graph a backward has freed. given: slots of new values of leaves.
         programs: what runs at a flush here, by live slots (see materialize.py).
     """
 
     __slots__ = ("children", "end", "type", "sg", "slot", "types", "sgs", "op", "refs", "grad", "programs",
-                 "parent", "line", "next_slot", "numbers", "outs", "freed")  # fmt: skip
+                 "parent", "line", "next_slot", "numbers", "outs", "freed", "given")  # fmt: skip
 
     def __init__(self, parent: "TrieNode | None", grad: bool):
         self.children: dict[Any, TrieNode] = {}
@@ -58,6 +59,7 @@ class TrieNode:
         self.numbers: dict[Any, int] | None = None
         self.outs: tuple[Any, ...] = ()
         self.freed: frozenset[int] = frozenset() if parent is None else parent.freed
+        self.given: frozenset[int] = frozenset() if parent is None else parent.given
 
 
 class Tensor:
@@ -125,17 +127,19 @@ class Trace:
         epoch: number of this stretch; Tensors that carry it belong to it.
         values: Tensor by slot, leaves included.
         shadows: further Tensors of this stretch that hold a slot (values saved for gradients).
+        reads (int): how often values were read on this thread.
         generic: hooks or Python-level gradients are involved; no shortcut for backward.
         in_layer: a Layer is being called, for inference.
     """
 
-    __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "busy", "in_layer",
+    __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "reads", "in_layer",
                  "__weakref__")  # fmt: skip
 
     def __init__(self) -> None:
         self.grad = True
         self.lock = threading.RLock()
-        self.busy = self.in_layer = False
+        self.in_layer = False
+        self.reads = 0
         self.epoch = 0
         self.restart()
 
@@ -385,6 +389,8 @@ class Trace:
         changed = [s for s, old in zip(slots, olds) if s != old]
         distinct = len(set(changed)) == len(changed) and not set(changed) & set(olds)
         if self.epoch == epoch and self.flush_next is None and distinct and all(t.epoch == epoch for t in news):
+            mark = self.mark(("updated", *slots))
+            mark.given = mark.given.union(slots)
             node = TrieNode(start, grad)
             node.end = self.node
             node.refs = tuple(olds)
@@ -449,6 +455,16 @@ local = _Local()
 
 def current() -> Trace:
     return local.trace
+
+
+def forget_programs() -> None:
+    """Starts the trie anew, where the meaning of a recorded step depends on a setting that has changed."""
+    local.trace.flush()
+    trie.clear()
+    local.trace.restart()
+
+
+types.on_default_dtype.append(forget_programs)
 
 
 def trace_of(t: Tensor) -> Trace | None:

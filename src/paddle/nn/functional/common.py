@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@public()
+@public(composed=True)
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
     """x @ weight + bias.
 

@@ -200,7 +200,7 @@ def _conv_transpose(name: str, rank: int, x: Any, weight: Any, bias: Any, stride
     return to_last(_with_bias(out, bias, rank), last)
 
 
-@public(also={"x": "input"})
+@public(also={"x": "input"}, composed=True)
 def conv1d(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1,
            padding: Any = 0, dilation: int | Sequence[int] = 1, groups: int = 1, data_format: str = "NCL",
            name: str | None = None) -> Tensor:  # fmt: skip
@@ -232,7 +232,7 @@ def conv1d(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | 
     return _conv("conv1d", 1, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
-@public(also={"x": "input"})
+@public(also={"x": "input"}, composed=True)
 def conv2d(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1,
            padding: Any = 0, dilation: int | Sequence[int] = 1, groups: int = 1, data_format: str = "NCHW",
            name: str | None = None) -> Tensor:  # fmt: skip
@@ -264,7 +264,7 @@ def conv2d(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | 
     return _conv("conv2d", 2, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
-@public(also={"x": "input"})
+@public(also={"x": "input"}, composed=True)
 def conv3d(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1,
            padding: Any = 0, dilation: int | Sequence[int] = 1, groups: int = 1, data_format: str = "NCDHW",
            name: str | None = None) -> Tensor:  # fmt: skip
@@ -290,7 +290,7 @@ def conv3d(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | 
     return _conv("conv3d", 3, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
-@public()
+@public(composed=True)
 def conv1d_transpose(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1,
                      padding: Any = 0, output_padding: int | Sequence[int] = 0, groups: int = 1,
                      dilation: int | Sequence[int] = 1, output_size: Any = None, data_format: str = "NCL",
@@ -320,7 +320,7 @@ def conv1d_transpose(x: Tensor, weight: Tensor, bias: Tensor | None = None, stri
                            output_size, data_format)  # fmt: skip
 
 
-@public()
+@public(composed=True)
 def conv2d_transpose(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1,
                      padding: Any = 0, output_padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1,
                      groups: int = 1, output_size: Any = None, data_format: str = "NCHW",
@@ -350,7 +350,7 @@ def conv2d_transpose(x: Tensor, weight: Tensor, bias: Tensor | None = None, stri
                            output_size, data_format)  # fmt: skip
 
 
-@public()
+@public(composed=True)
 def conv3d_transpose(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1,
                      padding: Any = 0, output_padding: int | Sequence[int] = 0, groups: int = 1,
                      dilation: int | Sequence[int] = 1, output_size: Any = None, data_format: str = "NCDHW",

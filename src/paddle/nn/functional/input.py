@@ -28,7 +28,7 @@ def check_range(x: Any, size: int, name: str) -> None:
         )
 
 
-@public(also={"x": "input"})
+@public(also={"x": "input"}, composed=True)
 def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
               norm_type: float = 2.0, sparse: bool = False, scale_grad_by_freq: bool = False,
               name: str | None = None) -> Tensor:  # fmt: skip

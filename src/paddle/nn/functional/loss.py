@@ -71,7 +71,7 @@ def _averaged(loss: Any, share: Any) -> Any:
     return sum_(loss, tuple(range(loss.ndim))) / total
 
 
-@public(also={"label": "target"})
+@public(also={"label": "target"}, composed=True)
 def cross_entropy(input: Tensor, label: Tensor, weight: Tensor | None = None, ignore_index: int = -100,
                   reduction: str = "mean", soft_label: bool = False, axis: int = -1, use_softmax: bool = True,
                   label_smoothing: float = 0.0, name: str | None = None) -> Tensor:  # fmt: skip
@@ -184,7 +184,7 @@ def _soft_loss(x: Any, label: Any, axis: int, use_softmax: bool) -> Any:
     return -sum_(label * (LogSoftmax(axis)(x) if use_softmax else ew.log(x)), (axis,), True)
 
 
-@public()
+@public(composed=True)
 def softmax_with_cross_entropy(logits: Tensor, label: Tensor, soft_label: bool = False, ignore_index: int = -100,
                                numeric_stable_mode: bool = True, return_softmax: bool = False,
                                axis: int = -1) -> Any:  # fmt: skip
@@ -225,7 +225,7 @@ def softmax_with_cross_entropy(logits: Tensor, label: Tensor, soft_label: bool =
     return (loss, Softmax(axis)(x)) if return_softmax else loss
 
 
-@public()
+@public(composed=True)
 def nll_loss(input: Tensor, label: Tensor, weight: Tensor | None = None, ignore_index: int = -100,
              reduction: str = "mean", name: str | None = None) -> Tensor:  # fmt: skip
     """-input at the label.
@@ -281,7 +281,7 @@ def _same_shape(name: str, x: Any, label: Any) -> None:
         )
 
 
-@public()
+@public(composed=True)
 def binary_cross_entropy(input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean",
                          name: str | None = None) -> Tensor:  # fmt: skip
     """-(label * log(input) + (1 - label) * log(1 - input)), with logarithms of at least -100.
@@ -309,7 +309,7 @@ def binary_cross_entropy(input: Tensor, label: Tensor, weight: Tensor | None = N
     return reduced(loss, reduction)
 
 
-@public()
+@public(composed=True)
 def binary_cross_entropy_with_logits(logit: Tensor, label: Tensor, weight: Tensor | None = None,
                                      reduction: str = "mean", pos_weight: Tensor | None = None,
                                      name: str | None = None) -> Tensor:  # fmt: skip
@@ -386,7 +386,7 @@ def sigmoid_focal_loss(logit: Tensor, label: Tensor, normalizer: Tensor | None =
 
 
 # ---- numbers ----------------------------------------------------------------------------------
-@public()
+@public(composed=True)
 def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
     """(input - label) ** 2.
 
@@ -420,7 +420,7 @@ def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
     return d * d
 
 
-@public()
+@public(composed=True)
 def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
     """|input - label|.
 
@@ -443,7 +443,7 @@ def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | N
     return reduced(loss, reduction)
 
 
-@public()
+@public(composed=True)
 def smooth_l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True,
                    name: str | None = None) -> Tensor:  # fmt: skip
     """d ** 2 / 2 for a difference d within delta, else delta * (|d| - delta / 2); over delta if not is_huber.
@@ -472,7 +472,7 @@ def smooth_l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", delta:
     return reduced(loss if is_huber else loss / float(delta), reduction)
 
 
-@public()
+@public(composed=True)
 def kl_div(input: Tensor, label: Tensor, reduction: str = "mean", log_target: bool = False,
            name: str | None = None) -> Tensor:  # fmt: skip
     """label * (log(label) - input): the divergence of log-probabilities from a distribution.

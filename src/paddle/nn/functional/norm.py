@@ -110,7 +110,7 @@ def batch_norm(x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Ten
     return cast(scaled(unit, weight, bias, per_channel), x.dtype)
 
 
-@public(also={"x": "input", "epsilon": "eps"})
+@public(also={"x": "input", "epsilon": "eps"}, composed=True)
 def layer_norm(x: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
                bias: Tensor | None = None, epsilon: float = 1e-05, name: str | None = None) -> Tensor:  # fmt: skip
     """x less its mean over the last axes, over its standard deviation there, times weight plus bias.
@@ -175,7 +175,7 @@ def _suffix(x: Any, normalized_shape: Any, name: str) -> tuple[int, ...]:
     return shape
 
 
-@public(also={"input": "x"})
+@public(also={"input": "x"}, composed=True)
 def rms_norm(input: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None, eps: float = 1e-05,
              name: str | None = None) -> Tensor:  # fmt: skip
     """x over the root of its mean square over the last axes, times weight.
@@ -207,7 +207,7 @@ def rms_norm(input: Tensor, normalized_shape: int | Sequence[int], weight: Tenso
     return cast(scaled(unit, weight, None, shape), x.dtype)
 
 
-@public()
+@public(composed=True)
 def group_norm(x: Tensor, num_groups: int, epsilon: float = 1e-05, weight: Tensor | None = None,
                bias: Tensor | None = None, data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
     """Each group of channels of a sample less its mean, over its standard deviation, times weight plus bias.
@@ -294,7 +294,7 @@ def instance_norm(x: Tensor, running_mean: Tensor | None = None, running_var: Te
     return cast(scaled(unit, weight, bias, (1, n, *[1] * (x.ndim - 2))), x.dtype)
 
 
-@public()
+@public(composed=True)
 def local_response_norm(x: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0,
                         data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
     """x over (k + alpha * mean square of the `size` channels around) ** beta.

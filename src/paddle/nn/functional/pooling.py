@@ -105,7 +105,7 @@ def _avg_pool(name: str, rank: int, x: Any, kernel: Any, stride: Any, padding: A
     return to_last(ops.AvgPool(*where.attributes(), high, float(divisor or 0))(x), last)
 
 
-@public()
+@public(composed=True)
 def max_pool1d(x: Tensor, kernel_size: int | Sequence[int], stride: Any = None, padding: Any = 0,
                return_mask: bool = False, ceil_mode: bool = False, name: str | None = None) -> Any:  # fmt: skip
     """The greatest element of each window.
@@ -128,7 +128,7 @@ def max_pool1d(x: Tensor, kernel_size: int | Sequence[int], stride: Any = None, 
     return _max_pool("max_pool1d", 1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
 
 
-@public()
+@public(composed=True)
 def max_pool2d(x: Tensor, kernel_size: int | Sequence[int], stride: Any = None, padding: Any = 0,
                return_mask: bool = False, ceil_mode: bool = False, data_format: str = "NCHW",
                name: str | None = None) -> Any:  # fmt: skip
@@ -159,7 +159,7 @@ def max_pool2d(x: Tensor, kernel_size: int | Sequence[int], stride: Any = None, 
     return _max_pool("max_pool2d", 2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
-@public()
+@public(composed=True)
 def max_pool3d(x: Tensor, kernel_size: int | Sequence[int], stride: Any = None, padding: Any = 0,
                return_mask: bool = False, ceil_mode: bool = False, data_format: str = "NCDHW",
                name: str | None = None) -> Any:  # fmt: skip
@@ -184,7 +184,7 @@ def max_pool3d(x: Tensor, kernel_size: int | Sequence[int], stride: Any = None, 
     return _max_pool("max_pool3d", 3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
-@public()
+@public(composed=True)
 def avg_pool1d(x: Tensor, kernel_size: int | Sequence[int], stride: Any = None, padding: Any = 0,
                exclusive: bool = True, ceil_mode: bool = False, name: str | None = None) -> Tensor:  # fmt: skip
     """The mean of each window.
@@ -207,7 +207,7 @@ def avg_pool1d(x: Tensor, kernel_size: int | Sequence[int], stride: Any = None, 
     return _avg_pool("avg_pool1d", 1, x, kernel_size, stride, padding, exclusive, ceil_mode, None, "NCL")
 
 
-@public()
+@public(composed=True)
 def avg_pool2d(x: Tensor, kernel_size: int | Sequence[int], stride: Any = None, padding: Any = 0,
                ceil_mode: bool = False, exclusive: bool = True, divisor_override: float | None = None,
                data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
@@ -234,7 +234,7 @@ def avg_pool2d(x: Tensor, kernel_size: int | Sequence[int], stride: Any = None, 
                      data_format)  # fmt: skip
 
 
-@public()
+@public(composed=True)
 def avg_pool3d(x: Tensor, kernel_size: int | Sequence[int], stride: Any = None, padding: Any = 0,
                ceil_mode: bool = False, exclusive: bool = True, divisor_override: float | None = None,
                data_format: str = "NCDHW", name: str | None = None) -> Tensor:  # fmt: skip
@@ -314,7 +314,7 @@ def _adaptive_max(name: str, rank: int, x: Any, output_size: Any, return_mask: b
     return (out, index) if return_mask else out
 
 
-@public(also={"x": "input"})
+@public(also={"x": "input"}, composed=True)
 def adaptive_avg_pool1d(x: Tensor, output_size: int | Sequence[int], name: str | None = None) -> Tensor:
     """The mean of each of output_size bins; bin z covers floor(z * L / Z) to ceil((z + 1) * L / Z).
 
@@ -332,7 +332,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: int | Sequence[int], name: str |
     return _adaptive_avg("adaptive_avg_pool1d", 1, x, output_size, "NCL")
 
 
-@public(also={"x": "input"})
+@public(also={"x": "input"}, composed=True)
 def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """The mean of each bin, with output_size bins per axis.
 
@@ -355,7 +355,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", 
     return _adaptive_avg("adaptive_avg_pool2d", 2, x, output_size, data_format)
 
 
-@public(also={"x": "input"})
+@public(also={"x": "input"}, composed=True)
 def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Tensor:
     """The mean of each bin, with output_size bins per axis; see `adaptive_avg_pool2d`.
 
@@ -374,7 +374,7 @@ def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW",
     return _adaptive_avg("adaptive_avg_pool3d", 3, x, output_size, data_format)
 
 
-@public(also={"x": "input", "return_mask": "return_indices"})
+@public(also={"x": "input", "return_mask": "return_indices"}, composed=True)
 def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """The greatest element of each of output_size bins; see `adaptive_avg_pool1d`.
 
@@ -393,7 +393,7 @@ def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, 
     return _adaptive_max("adaptive_max_pool1d", 1, x, output_size, return_mask)
 
 
-@public(also={"x": "input", "return_mask": "return_indices"})
+@public(also={"x": "input", "return_mask": "return_indices"}, composed=True)
 def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """The greatest element of each bin, with output_size bins per axis.
 
@@ -412,7 +412,7 @@ def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, 
     return _adaptive_max("adaptive_max_pool2d", 2, x, output_size, return_mask)
 
 
-@public(also={"x": "input", "return_mask": "return_indices"})
+@public(also={"x": "input", "return_mask": "return_indices"}, composed=True)
 def adaptive_max_pool3d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """The greatest element of each bin, with output_size bins per axis; see `adaptive_max_pool2d`.
 
