@@ -241,6 +241,7 @@ def outer(
     visits = -(-steps // K_STEPS)  # of C
     inner = math.prod(d.extent for d in k[1:])
     vectors = -(-v.extent // lanes)
+    far = 2.0 if k and abs(k[-1].b) * itemsize >= 1024 else 0.0  # a page or so from step to step
     for r1 in [*others, ONE]:
         if r1 is ONE and others and any(not (d.b and d.a) for d in others):
             continue
@@ -278,7 +279,9 @@ def outer(
                             continue
                         loads = load_cost(v.a, lanes) * (s2 if r1.a else 1) * (s1 if v.a else 1)
                         loads += load_cost(b_lane, lanes) * b_cost * (s2 if r1.b else 1) * (s1 if v.b else 1)
-                        each = steps * machine.tile(s2, 1, s1, loads, shared)
+                        each = steps * (
+                            machine.tile(s2, 1, s1, loads, shared if s2 > 1 else 2) + (0.0 if packed else far)
+                        )
                         each += visits * (12 + s1 * s2 * (1.0 if v.c == 1 else 4.0 * lanes))
                         cycles += n1 * n2 * each
                 r_rows = r1_cut.tiles
