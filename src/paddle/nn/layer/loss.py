@@ -442,9 +442,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
                 self.create_parameter([in_features, inner], weight_attr),
                 self.create_parameter([inner, size], weight_attr),
             ]
-            for k, p in enumerate(pair):
-                self.add_parameter(f"tail_{i}_{k}", p)
-            self.tail_weights.append(pair)
+            self.tail_weights.append(pair)  # upstream does not register these: state_dict has the head alone
 
     def forward(self, input: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
         return F.adaptive_log_softmax_with_loss(
