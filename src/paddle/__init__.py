@@ -9,6 +9,8 @@ from .framework.grad_mode import *
 from .framework.mode import disable_signal_handler, get_flags, in_dynamic_mode, set_flags
 from .framework.param import ParamAttr, create_parameter
 from .framework.place import *
+from .framework.random import *
+from .framework import core as _core
 from .nn.initializer.lazy_init import LazyGuard
 from .tensor import *
 from .tensor.tensor import Size, Tensor

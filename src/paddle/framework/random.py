@@ -16,7 +16,15 @@ from ..engine.ops import random as ops
 from ..engine.types import DType
 from ..tensor.tensor import Tensor
 
-__all__ = ["seed", "get_rng_state", "set_rng_state", "get_cuda_rng_state", "set_cuda_rng_state"]
+__all__ = [
+    "Generator",
+    "seed",
+    "manual_seed",
+    "get_rng_state",
+    "set_rng_state",
+    "get_cuda_rng_state",
+    "set_cuda_rng_state",
+]
 
 
 @dataclass(frozen=True)
@@ -146,6 +154,9 @@ def seed(seed: int) -> Generator:
         True
     """
     return _default.manual_seed(seed)
+
+
+manual_seed = seed
 
 
 def get_rng_state(device: Any = None) -> list[GeneratorState]:

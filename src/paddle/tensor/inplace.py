@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..utils.public import METHODS, inplace
-from . import linalg, logic, math, reduction, search
+from . import logic, math, products, reduction, search, sequences
 
 __all__: list[str] = []  # filled below: what upstream offers as functions too, not only as methods
 
@@ -17,12 +17,12 @@ _SOURCES: dict[Any, str] = {
     "multigammaln multiply nan_to_num neg polygamma pow reciprocal remainder round rsqrt scale sigmoid sin sinc sinh "
     "sqrt square subtract tan tanh trunc",
     reduction: "cumsum cumprod",
-    linalg: "addmm baddbmm renorm",
+    products: "addmm baddbmm",
+    sequences: "renorm",
 }
-_BOOL: dict[Any, str] = {
-    logic: "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor "
-    "logical_not",
-}
+_TRUTHS = (
+    "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor logical_not"
+)
 _BITS = "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift"
 
 
@@ -32,9 +32,10 @@ def _define(name: str, f: Any) -> None:
         __all__.append(name)
 
 
-for _module, _names in (*_SOURCES.items(), *_BOOL.items(), (logic, _BITS)):
+for _module, _names, _retypes in (*((m, n, False) for m, n in _SOURCES.items()), (logic, _BITS, False),
+                                  (logic, _TRUTHS, True)):  # fmt: skip
     for _name in _names.split():
-        _define(_name + "_", inplace(getattr(_module, _name), name=_name + "_"))
+        _define(_name + "_", inplace(getattr(_module, _name), name=_name + "_", retypes=_retypes))
 
 # Other names of the same functions.
 for _alias, _name in {"mod_": "remainder_", "floor_mod_": "remainder_", "less_": "less_than_",
