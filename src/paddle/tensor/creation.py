@@ -16,7 +16,7 @@ from ..engine.ops.elementwise import cast, is_number
 from ..engine.ops.shape import Reshape, broadcast_to, reshape
 from ..engine.types import DType, default_dtype, dtype_of
 from ..framework.place import place_of
-from ..utils.public import inplace, public, replace
+from ..utils.public import METHODS, inplace, public, replace
 from .arguments import (
     dtype_argument,
     fill_out,
@@ -29,7 +29,7 @@ from .arguments import (
 from .tensor import Tensor
 
 __all__ = [
-    "to_tensor", "tensor", "as_tensor", "asarray", "from_numpy", "zeros", "ones", "full", "empty", "zeros_like",
+    "to_tensor", "as_tensor", "asarray", "from_numpy", "zeros", "ones", "full", "empty", "zeros_like",
     "ones_like", "full_like", "empty_like", "arange", "range", "linspace", "logspace", "eye", "meshgrid", "tril",
     "triu", "tril_", "triu_", "tril_indices", "triu_indices", "assign", "clone", "complex", "polar", "FloatTensor",
     "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor", "ShortTensor", "IntTensor",
@@ -485,7 +485,19 @@ def arange(
     return finish(ops.Arange(start, step, size, d)(), out, requires_grad, device, "arange")
 
 
-range = arange  # noqa: A001 - upstream's name
+def range(  # noqa: A001 - upstream's name
+    start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, *, out: Any = None, device: Any = None,
+    requires_grad: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Numbers from start on, by step, up to and with end; otherwise as `arange`."""
+    if end is None:
+        start, end = 0, start
+    low, high, by = (_scalar(v, "range", n)[0] for v, n in ((start, "start"), (end, "end"), (step, "step")))
+    if by == 0:
+        raise errors.invalid_argument("range: step is 0.", expected="a step other than 0", received=f"step: {step}")
+    d = dtype_argument(dtype, default_dtype())
+    count = max(0, math.floor((high - low) / by) + 1)
+    return finish(ops.Arange(low, by, count, d)(), out, requires_grad, device, "range")
 
 
 @public(also={"stop": "end", "num": "steps"})
@@ -705,7 +717,6 @@ def copy_of(x: Tensor) -> Tensor:
     return Reshape(x.type.shape)(x)
 
 
-@public(method=True)
 def clone(x: Tensor, name: str | None = None) -> Tensor:
     """A copy of x, through which gradients pass.
 
@@ -717,6 +728,14 @@ def clone(x: Tensor, name: str | None = None) -> Tensor:
     if not isinstance(x, Tensor):
         raise AttributeError(errors.message("InvalidType", "clone: x is not a Tensor.", "a Tensor", type(x).__name__))
     return copy_of(x)
+
+
+def _clone(self: Tensor) -> Tensor:
+    """A copy of the Tensor, through which gradients pass."""
+    return copy_of(self)
+
+
+METHODS["clone"] = _clone
 
 
 def complex(real: Tensor, imag: Tensor, name: str | None = None, *, out: Any = None) -> Tensor:  # noqa: A001

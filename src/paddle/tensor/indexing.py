@@ -57,8 +57,9 @@ _plans: dict[Any, Plan] = {}
 
 
 # ---- reading ----------------------------------------------------------------------------------
-def getitem(x: Tensor, key: Any) -> Tensor:
+def getitem(self: Tensor, item: Any) -> Tensor:
     """x[key]."""
+    x, key = self, item
     kind = type(key)
     if kind is int:
         plan = _plans.get((x.type, key))
@@ -278,10 +279,10 @@ def gather(x: Tensor, rest: list[tuple[int, Any]]) -> Tensor:
 
 
 # ---- writing ----------------------------------------------------------------------------------
-def setitem(x: Tensor, key: Any, value: Any) -> None:
+def setitem(self: Tensor, item: Any, value: Any) -> None:
     """x[key] = value: x stands for a new value from then on."""
-    check_inplace("Assignment to elements", x)
-    replace(x, assigned(x, key, value))
+    check_inplace("Assignment to elements", self)
+    replace(self, assigned(self, item, value))
 
 
 def assigned(x: Tensor, key: Any, value: Any) -> Tensor:

@@ -559,8 +559,8 @@ class Tensor(tracing.Tensor):
         keep = {k: v for k, v in self.__dict__.items() if k not in ("_history", "_inplace_version", "_base")}
         return _revive, (self.type.dtype.name, self.type.shape, self.array().tobytes(), self.sg, keep)
 
-    def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if not self.type.shape else object.__format__(self, spec)
+    def __format__(self, format_spec: str) -> str:
+        return format(self.item(), format_spec) if not self.type.shape else object.__format__(self, format_spec)
 
     def __repr__(self) -> str:
         from .to_string import describe

@@ -113,7 +113,7 @@ def _nested(a: np.ndarray, abridged: bool, depth: int, width: int, signed: bool)
     parts = [*range(e), None, *range(len(a) - e, len(a))] if cut else range(len(a))
     if a.ndim == 1:
         items = ["..." if i is None else item_text(a[i], width, signed) for i in parts]
-        per_line = max(1, (options.linewidth - depth) // (width + 2))
+        per_line = max(1, (options.linewidth - INDENT - depth) // (width + 2))
         lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
         return "[" + (",\n" + " " * (INDENT + depth + 1)).join(lines) + "]"
     rows = ["..." if i is None else _nested(a[i], abridged, depth + 1, width, signed) for i in parts]

@@ -141,6 +141,10 @@ def inplace(
                 new = cast(new, x.type.dtype)
         return replace(x, new)
 
+    seen = inspect.signature(f)
+    call.__signature__ = seen.replace(  # type: ignore[attr-defined]
+        parameters=[p for p in seen.parameters.values() if p.name != "out"]
+    )
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"In-place form of `{f.__name__}`: the tensor takes the result's value and is returned."
     METHODS[name] = call

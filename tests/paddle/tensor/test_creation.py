@@ -157,3 +157,13 @@ def test_finfo_and_iinfo():
         paddle.finfo("int32")
     with pytest.raises(ValueError):
         paddle.iinfo("float32")
+
+
+def test_range_includes_its_end():
+    assert paddle.range(0, 1, 0.5).tolist() == [0.0, 0.5, 1.0]
+    assert paddle.range(2).dtype is paddle.float32
+
+
+def test_the_module_makes_tensors_too():
+    assert paddle.tensor([1, 2], dtype="float64", requires_grad=True).stop_gradient is False
+    assert paddle.tensor.concat is paddle.concat

@@ -31,6 +31,12 @@ def test_values(x, text):
     assert body(x) == text
 
 
+def test_long_rows_are_broken():
+    assert body(np.arange(100000, 100010)) == (
+        "[100000, 100001, 100002, 100003, 100004, 100005, 100006, 100007, 100008,\n        100009]"
+    )
+
+
 def test_head():
     x = paddle.to_tensor([1.0], stop_gradient=False)
     assert str(x) == "Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=False,\n       [1.])"
