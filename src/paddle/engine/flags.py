@@ -62,8 +62,9 @@ def set_(name: str, value: Any) -> None:
     if name not in _flags:
         raise not_found(f"set_flags: there is no flag {name}.", expected=f"one of {', '.join(sorted(_flags))}")
     _values[name] = value = _convert(name, value)
-    if _flags[name].on_change:
-        _flags[name].on_change(value)
+    action = _flags[name].on_change
+    if action:
+        action(value)
 
 
 def on_change(name: str, action: Callable[[Any], None]) -> None:

@@ -177,7 +177,7 @@ class Product:
 
     a: Operand
     b: Operand
-    axes: tuple[tuple[int, int, int, int | None], ...]
+    axes: tuple[tuple[Any, int, int, int | None], ...]
     a_offset: int
     b_offset: int
 
@@ -197,7 +197,7 @@ def product_of(value: Expr, out: Operand, at: tuple[Expr, ...], variables: list[
     fx, fy, fo = offset_of(x.attr, x.args), offset_of(y.attr, y.args), offset_of(out, at)
     if fx is None or fy is None or fo is None:
         return None
-    axes = []
+    axes: list[tuple[Any, int, int, int | None]] = []
     for v in variables:
         if v.extent != 1:
             axes.append((v.extent, fx[0].get(v, 0), fy[0].get(v, 0), fo[0].get(v, 0)))

@@ -66,7 +66,7 @@ class Kernel:
     """
 
     text: str
-    operands: list[Operand]
+    operands: list[Any]
     params: list[str]
     outer: list[Any]
     chunk: int
@@ -877,7 +877,8 @@ def loads_in(e: Expr) -> list[Expr]:
 def split_loops(variables: list[Var], loops: Loops) -> tuple[list[Var], list[Var]]:
     """Outer variables, whose settings are spread over threads, and those looped over inside."""
     if all(isinstance(v.extent, int) for v in variables):
-        units, p = 1, 0
+        units: Any = 1  # a product of ints
+        p = 0
         last = len(variables) if heavy(loops) and not row_loop(variables, loops) else len(variables) - 1
         while p < last and (units < 32 or p == 0):
             units *= variables[p].extent

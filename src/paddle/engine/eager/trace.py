@@ -53,7 +53,8 @@ class TrieNode:
         self.sgs: tuple[bool, ...] = ()
         self.type: TensorType | None = None
         self.sg = True
-        self.slot = self.next_slot = 0 if parent is None else parent.next_slot
+        self.next_slot: int = 0 if parent is None else parent.next_slot
+        self.slot = self.next_slot
         self.programs: dict[Any, Any] | None = None
         self.line: tuple[str, int] | None = None
         self.numbers: dict[Any, int] | None = None
@@ -383,7 +384,7 @@ class Trace:
         olds = [self.ref(x) for x in writes]
         grad = self.grad
         self.set_grad(False)
-        news = fn()
+        news: Sequence[Tensor] = fn()
         self.set_grad(grad)
         slots = [t.slot for t in news]
         changed = [s for s, old in zip(slots, olds) if s != old]

@@ -71,7 +71,7 @@ def activation(
         "xla": lambda self, jnp, x: xla(jnp, x, *values(self)),
         "samples": classmethod(samples),
     }
-    cls = operator(type(name.title().replace("_", ""), (Unary,), body))
+    cls: Any = operator(type(name.title().replace("_", ""), (Unary,), body))
     cls.vjp_source = vjp
     return cls
 

@@ -25,7 +25,7 @@ class PNorm(Reduction):
     p: float = 2.0
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> str:  # type: ignore[override]  # what to reduce by follows from p
         return {math.inf: "max", -math.inf: "min"}.get(self.p, "sum")
 
     def infer(self, x: TensorType) -> TensorType:

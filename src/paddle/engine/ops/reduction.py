@@ -54,7 +54,7 @@ class Reduction(Operator):
 
     def need_elements(self, x: TensorType) -> None:
         """Refuses to reduce no elements to one, where that has no answer."""
-        if x.size == 0 and math.prod(self.kept(x.shape)):
+        if x.size == 0 and math.prod(self.kept(x.shape)) > 0:
             raise invalid_argument(
                 f"{self.name}: there is nothing to reduce.",
                 expected="at least one element along the axes",

@@ -11,7 +11,7 @@ import contextlib
 import dis
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -68,6 +68,7 @@ class _Interning(type):
     """Makes operators: binds attributes, and gives back the one made before with the same."""
 
     fields: dict[str, Any]
+    _interned: dict[Any, Any]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         key: Any = (args, tuple(kwargs.items()), tuple(map(type, args)), tuple(map(type, kwargs.values())))
@@ -88,7 +89,7 @@ class _Interning(type):
         given = {**dict(zip(names, args)), **kwargs}
         if len(args) > len(names) or set(given) - set(names) or len(given) < len(args) + len(kwargs):
             raise TypeError(f"{cls.__name__} takes {names}, not {args} {kwargs}")
-        made = object.__new__(cls)
+        made: Any = object.__new__(cls)  # type: ignore[arg-type]  # cls is a class of operators
         for name, default in cls.fields.items():
             value = given.get(name, default)
             if value is _REQUIRED:
@@ -149,6 +150,10 @@ class Operator(metaclass=_Interning):
     xla: Any = absent("no XLA form")
     spmd: Any = absent("no sharding rule: arguments are gathered")
     samples: Any = absent("no samples")
+
+    if TYPE_CHECKING:  # attributes are bound by the metaclass
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
     def infer_types(self, *types: TensorType) -> tuple[TensorType, ...]:
         found = self.infer(*types)
@@ -256,7 +261,7 @@ class Array:
     __slots__ = ("value",)
 
     def __init__(self, value: Any):
-        self.value = value.value if isinstance(value, Array) else value
+        self.value: Any = value.value if isinstance(value, Array) else value
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -113,6 +113,9 @@ class Labelled(Operator):
     A label outside [0, C) that is not `ignore_index` ends the run with an IndexError.
     """
 
+    axis: int
+    ignore_index: int
+
     def without_axis(self, x: TensorType, label: TensorType) -> TensorType:
         rest = x.shape[: self.axis] + x.shape[self.axis + 1 :]
         if label.shape != rest:

@@ -10,7 +10,7 @@ import numpy as np
 from .activation import erf as erf_of
 from .elementwise import Unary, binary, exp, float_samples, log, unary
 from .math import sign
-from .registry import operator
+from .registry import Operator, operator
 
 ROOT_PI = math.sqrt(math.pi)
 
@@ -115,7 +115,7 @@ def _digamma(x):
     return np.where(pole, np.nan, np.where(below, turned, out)).astype(x.dtype)
 
 
-digamma = unary(
+digamma: Operator = unary(
     "digamma",
     floating=True,
     numpy=_digamma,
@@ -276,6 +276,6 @@ i0 = unary("i0", floating=True, numpy=_grown(0), vjp=lambda g, out, x: g * i1(x)
            xla=lambda jnp, x: jnp.i0(x), special=False)  # fmt: skip
 i0e = unary("i0e", floating=True, numpy=lambda x: _bessel(0, x).astype(x.dtype),
             vjp=lambda g, out, x: g * (i1e(x) - sign(x) * out), xla=_lax("bessel_i0e"), special=False)  # fmt: skip
-i1 = unary("i1", floating=True, numpy=_grown(1), vjp=lambda g, out, x: g * _i1_slope(out, x), special=False)
-i1e = unary("i1e", floating=True, numpy=lambda x: _bessel(1, x).astype(x.dtype),
+i1: Operator = unary("i1", floating=True, numpy=_grown(1), vjp=lambda g, out, x: g * _i1_slope(out, x), special=False)
+i1e: Operator = unary("i1e", floating=True, numpy=lambda x: _bessel(1, x).astype(x.dtype),
             vjp=lambda g, out, x: g * _i1e_slope(out, x), xla=_lax("bessel_i1e"), special=False)  # fmt: skip
