@@ -171,7 +171,8 @@ class Unfold(Operator):
         sizes = tuple(map(out_size, x.shape[2:], self.kernel, self.strides, self.dilations))
         out = np.empty((*x.shape[:2], *self.kernel, *sizes), x.dtype)
         for kk in itertools.product(*map(range, self.kernel)):
-            out[(slice(None), slice(None), *kk)] = x[(slice(None), slice(None), *self.window(kk, sizes))]
+            to, source = (slice(None), slice(None), *kk), (slice(None), slice(None), *self.window(kk, sizes))
+            out[to] = x[source]
         return out
 
     def window(self, kk: tuple[int, ...], sizes: tuple[int, ...]) -> list[slice]:
@@ -218,8 +219,9 @@ class Fold(Operator):
         out = np.zeros((*x.shape[:2], *self.sizes), x.dtype)
         like = Unfold(self.kernel, self.strides, self.dilations)
         for kk in itertools.product(*map(range, self.kernel)):
-            window = like.window(kk, x.shape[2 + rank :])
-            out[(slice(None), slice(None), *window)] += x[(slice(None), slice(None), *kk)]
+            to = (slice(None), slice(None), *like.window(kk, x.shape[2 + rank :]))
+            source = (slice(None), slice(None), *kk)
+            out[to] += x[source]
         return out
 
     def vjp(self, g, out, x):

@@ -52,7 +52,8 @@ class Windows(Operator):
             width = [(0, 0)] * (x.ndim - rank) + list(zip(self.low, high))
             x = np.pad(x, width, constant_values=fill)
         for kk in itertools.product(*map(range, self.kernel)):
-            yield x[(..., *(slice(j, j + (z - 1) * s + 1, s) for j, z, s in zip(kk, self.sizes, self.strides)))]
+            at: Any = (..., *(slice(j, j + (z - 1) * s + 1, s) for j, z, s in zip(kk, self.sizes, self.strides)))
+            yield x[at]
 
     def window(self, k: Any, x: Any, z: Any, kk: Any) -> tuple[list[Any], Any]:
         """Indices on the pooled axes of one element of a window, and whether it lies in x."""
@@ -373,8 +374,10 @@ class AvgPoolGrad(Windows):
                  zip(self.sizes, self.strides, self.kernel, self.source, self.low)]  # fmt: skip
         out = np.zeros((*g.shape[: g.ndim - self.rank], *reach), wide.dtype)
         for kk in itertools.product(*map(range, self.kernel)):
-            out[(..., *(slice(j, j + (z - 1) * s + 1, s) for j, z, s in zip(kk, self.sizes, self.strides)))] += part
-        return out[(..., *(slice(a, a + n) for a, n in zip(self.low, self.source)))].astype(g.dtype)
+            at = (..., *(slice(j, j + (z - 1) * s + 1, s) for j, z, s in zip(kk, self.sizes, self.strides)))
+            out[at] += part
+        inside = (..., *(slice(a, a + n) for a, n in zip(self.low, self.source)))
+        return out[inside].astype(g.dtype)
 
     def vjp(self, gg, out, g):
         return (self.forward()(gg),)
@@ -456,9 +459,11 @@ def bin_argmax(x: np.ndarray, edges: list[list[tuple[int, int]]]) -> np.ndarray:
     out = np.zeros((*x.shape[: x.ndim - rank], *map(len, edges)), np.int32)
     for z in itertools.product(*(range(len(e)) for e in edges)):
         box = [e[i] for e, i in zip(edges, z)]
-        part = x[(..., *(slice(a, b) for a, b in box))]
+        inside: Any = (..., *(slice(a, b) for a, b in box))
+        part = x[inside]
         best = np.unravel_index(part.reshape(*part.shape[: x.ndim - rank], -1).argmax(-1), part.shape[x.ndim - rank :])
-        out[(..., *z)] = np.ravel_multi_index(tuple(a + j for (a, _), j in zip(box, best)), source)
+        at: Any = (..., *z)
+        out[at] = np.ravel_multi_index(tuple(a + j for (a, _), j in zip(box, best)), source)
     return out
 
 
