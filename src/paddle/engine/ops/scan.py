@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class Scan(Operator):
 
     axis: int
 
-    def infer(self, x: TensorType) -> TensorType:
+    def infer(self, x: TensorType) -> Any:
         return x
 
     def spmd(self):
@@ -123,7 +123,7 @@ class RunningExtreme(Scan):
 
     axis: int
     dtype: types.DType = types.int64
-    ufunc: Any = None
+    ufunc: ClassVar[Any] = None
 
     def infer(self, x: TensorType) -> tuple[TensorType, TensorType]:
         if x.dtype.kind in "bc":
