@@ -11,257 +11,11 @@ neighbour in the same tile: both compute equal numbers, and every old value of C
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-Num = int | str
-Values = list[str]
-
-
-@dataclass(frozen=True)
-class Dim:
-    """One loop: its extent and its element strides in A, B (or the packed panel) and C."""
-
-    extent: int
-    a: int = 0
-    b: int = 0
-    c: int = 0
-
-
-@dataclass(frozen=True)
-class Cut:
-    """How an axis is cut into tiles: `n1` of size `s1`, then `n2` of size `s2`."""
-
-    n1: int
-    s1: int
-    n2: int = 0
-    s2: int = 0
-
-    @property
-    def tiles(self) -> int:
-        return self.n1 + self.n2
-
-
-def window_row(v: Dim, itemsize: int) -> int:
-    """Bytes from step to step in a packed window; no multiple of 256, which would crowd a few cache sets."""
-    n = -(-v.extent * itemsize // 64) * 64
-    return n if n % 256 else n + 64
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """All decisions about one kernel. A is the operand that is broadcast, B the one that is read in vectors.
-
-    Attributes:
-        kind: "outer": vectors run along `v`, an axis of C. "dot": along `v`, a reduce axis, summed at the end.
-        lanes: elements of a vector.
-        swap: A and B are exchanged with respect to the caller's.
-        units: axes of C that parallel units run over, outermost first; then blocks of `r1`, of `r2` and of `v`.
-        loops: axes of C that run inside a unit.
-        v_cut, v_block: tiles of `v` in vectors; tiles in a unit.
-        r1, r2, r1_cut, r2_cut, r1_block, r2_block: the axes that give the rows of a tile, likewise.
-        k: reduce axes, outermost first; k_block: steps of k[0] between two visits of C, 0 for all.
-        panel: reduce axes over a packed copy of B (its strides counted in steps), None where B is read in place.
-        panel_outer: steps of panel[0] for one step of k[0].
-        window: two axes (y, x), neighbours in C but not in B, that `v` joins: a unit packs all of B that it needs.
-        unroll: reduce axes (from the innermost) that are written out.
-        prefetch: while a panel is used, the next one is fetched; C is fetched at the start of a tile.
-    """
-
-    kind: str
-    dtype: str
-    vector_bytes: int
-    lanes: int
-    swap: bool
-    accumulate: bool
-    dynamic: bool
-    a_offset: int
-    b_offset: int
-    loops: tuple[Dim, ...]
-    v: Dim
-    v_cut: Cut
-    v_block: int
-    r1: Dim
-    r1_cut: Cut
-    r1_block: int
-    r2: Dim
-    r2_cut: Cut
-    r2_block: int
-    k: tuple[Dim, ...]
-    k_block: int = 0
-    units: tuple[Dim, ...] = ()
-    panel: tuple[Dim, ...] | None = None
-    panel_outer: int = 1
-    window: tuple[Dim, ...] | None = None
-    unroll: int = 0
-    prefetch: bool = False
-
-    @property
-    def itemsize(self) -> int:
-        return 4 if self.dtype == "float32" else 8
-
-    @property
-    def v_blocks(self) -> int:
-        return -(-self.v_cut.tiles // self.v_block)
-
-    @property
-    def r1_blocks(self) -> int:
-        return -(-self.r1_cut.tiles // self.r1_block)
-
-    @property
-    def r2_blocks(self) -> int:
-        return -(-self.r2_cut.tiles // self.r2_block)
-
-    @property
-    def total(self) -> int:
-        n = self.v_blocks * self.r1_blocks * self.r2_blocks
-        for d in self.units:
-            n *= d.extent
-        return n
-
-    @property
-    def window_row(self) -> int:
-        return window_row(self.v, self.itemsize)
-
-    @property
-    def panel_steps(self) -> int:
-        n = self.k_block or self.k[0].extent
-        for d in self.k[1:]:
-            n *= d.extent
-        return n
-
-    def numbers(self) -> dict[str, tuple[int, bool]]:
-        """Every number that a dynamic kernel reads from %dims: name -> (value, whether it is a stride)."""
-        out: dict[str, tuple[int, bool]] = {"a_offset": (self.a_offset, True), "b_offset": (self.b_offset, True)}
-        named = [("v", self.v), ("r1", self.r1), ("r2", self.r2)]
-        for kind, dims in (("u", self.units), ("l", self.loops), ("k", self.k), ("p", self.panel or ())):
-            named += [(f"{kind}{i}", d) for i, d in enumerate(dims)]
-        for name, d in named:
-            out[name + ".n"] = (d.extent, False)
-            out[name + ".a"] = (d.a, True)
-            out[name + ".b"] = (d.b, name[0] != "p")
-            out[name + ".c"] = (d.c, True)
-        for name, cut, block in (
-            ("v", self.v_cut, self.v_block),
-            ("r1", self.r1_cut, self.r1_block),
-            ("r2", self.r2_cut, self.r2_block),
-        ):
-            out[name + "_tiles"], out[name + "_block"] = (cut.tiles, False), (block, False)
-            out[name + "_blocks"] = (-(-cut.tiles // block), False)
-        out["panel_outer"] = (self.panel_outer, False)
-        return out
-
-
-PANEL_BYTES = 32768
-WINDOW_BYTES = 98304
-
-
-class _Text:
-    """Lines of a function, with integers folded as they are written."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.count = 0
-        self.block = "entry"
-
-    def op(self, text: str) -> str:
-        self.count += 1
-        name = f"%t{self.count}"
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def do(self, text: str) -> None:
-        self.lines.append("  " + text)
-
-    def label(self) -> str:
-        self.count += 1
-        return f"L{self.count}"
-
-    def place(self, label: str) -> None:
-        self.lines.append(label + ":")
-        self.block = label
-
-    def add(self, a: Num, b: Num) -> Num:
-        if isinstance(a, int) and isinstance(b, int):
-            return a + b
-        if a == 0:
-            return b
-        return a if b == 0 else self.op(f"add i64 {a}, {b}")
-
-    def sub(self, a: Num, b: Num) -> Num:
-        if isinstance(a, int) and isinstance(b, int):
-            return a - b
-        return a if b == 0 else self.op(f"sub i64 {a}, {b}")
-
-    def mul(self, a: Num, b: Num) -> Num:
-        if isinstance(a, int) and isinstance(b, int):
-            return a * b
-        if a == 0 or b == 0:
-            return 0
-        if a == 1:
-            return b
-        return a if b == 1 else self.op(f"mul i64 {a}, {b}")
-
-    def extreme(self, which: str, a: Num, b: Num) -> Num:
-        if isinstance(a, int) and isinstance(b, int):
-            return min(a, b) if which == "min" else max(a, b)
-        c = self.op(f"icmp {'slt' if which == 'min' else 'sgt'} i64 {a}, {b}")
-        return self.op(f"select i1 {c}, i64 {a}, i64 {b}")
-
-    def divmod(self, a: Num, b: Num) -> tuple[Num, Num]:
-        if isinstance(a, int) and isinstance(b, int):
-            return a // b, a % b
-        if b == 1:
-            return a, 0
-        q = self.op(f"udiv i64 {a}, {b}")
-        return q, self.sub(a, self.mul(q, b))
-
-    def gep(self, ptr: str, *offsets: Num) -> str:
-        """A pointer moved by bytes."""
-        fixed = 0
-        for o in offsets:
-            if isinstance(o, int):
-                fixed += o
-            else:
-                ptr = self.op(f"getelementptr i8, ptr {ptr}, i64 {o}")
-        return self.op(f"getelementptr i8, ptr {ptr}, i64 {fixed}") if fixed else ptr
-
-    def loop(
-        self,
-        count: Num,
-        body: Callable[[Num, Values], Values],
-        values: Sequence[str] = (),
-        kinds: Sequence[str] = (),
-    ) -> Values:
-        """Runs body(i, values) -> values for i in [0, count); kinds are the LLVM types of the values."""
-        values = list(values)
-        if isinstance(count, int) and count <= 1:
-            return body(0, values) if count == 1 else values
-        head, done, before = self.label(), self.label(), self.block
-        if isinstance(count, str):
-            some = self.op(f"icmp sgt i64 {count}, 0")
-            self.do(f"br i1 {some}, label %{head}, label %{done}")
-        else:
-            self.do(f"br label %{head}")
-        self.place(head)
-        i = f"%i{head}"
-        at = len(self.lines)
-        self.lines.append("")
-        inner = [f"%c{head}.{j}" for j in range(len(values))]
-        after = body(i, list(inner))
-        last = self.block
-        following = self.op(f"add i64 {i}, 1")
-        more = self.op(f"icmp slt i64 {following}, {count}")
-        self.do(f"br i1 {more}, label %{head}, label %{done}")
-        phis = [f"  {i} = phi i64 [ 0, %{before} ], [ {following}, %{last} ]"]
-        phis += [
-            f"  {n} = phi {t} [ {v}, %{before} ], [ {w}, %{last} ]" for n, t, v, w in zip(inner, kinds, values, after)
-        ]
-        self.lines[at] = "\n".join(phis)
-        self.place(done)
-        if isinstance(count, int):
-            return after
-        return [self.op(f"phi {t} [ {v}, %{before} ], [ {w}, %{last} ]") for t, v, w in zip(kinds, values, after)]
+from .nest import Nest, Num, Values
+from .schedule import PANEL_BYTES, Cut, Dim, Schedule
 
 
 @dataclass
@@ -279,7 +33,7 @@ class _Operand:
         return self.row1[i], self.row2[j], self.vectors[v]
 
 
-class _Kernel(_Text):
+class _Kernel(Nest):
     def __init__(self, s: Schedule):
         super().__init__()
         self.s = s
@@ -446,9 +200,9 @@ class _Kernel(_Text):
                 return self.mul(tile, width), 0
             final = self.op(f"icmp eq i64 {tile}, {self.sub(self.n('v_tiles'), 1)}")
             short = self.sub(n, s.lanes)
-            stop = self.op(f"select i1 {final}, i64 {n}, i64 {short}")
+            bound = self.op(f"select i1 {final}, i64 {n}, i64 {short}")
             start = self.extreme("min", self.mul(tile, width), short)
-            stop = self.extreme("min", self.mul(self.add(tile, 1), width), stop)
+            stop = self.extreme("min", self.mul(self.add(tile, 1), width), bound)
             return start, self.sub(self.sub(stop, start), s.lanes)
         assert isinstance(n, int)
         first = begins * s.v_cut.s1 * s.lanes
@@ -497,10 +251,10 @@ class _Kernel(_Text):
 
     def row_offsets(self, name: str, m: int, first: Num) -> list[list[Num]]:
         """Byte offsets of the rows of a tile in A, B and C. A dynamic tile repeats its last row past the end."""
-        at: list[Num] = list(range(m))
+        at: list[Num] = [*range(m)]
         if self.s.dynamic and m > 1:
             left = self.sub(self.sub(self.n(name + ".n"), first), 1)
-            at = [0] + [self.extreme("min", i, left) for i in range(1, m)]
+            at = [0, *(self.extreme("min", i, left) for i in range(1, m))]
         return [[self.mul(i, st) for i in at] for st in self.dims(name, "a", "b", "c")]
 
     def tile(
@@ -578,7 +332,7 @@ class _Kernel(_Text):
                 sums = self.reduce(level + 1, extents, left, right, pa, pb, oa + j * sa, ob + j * sb, sums)
             return sums
         pa, pb = self.gep(pa, oa), self.gep(pb, ob)
-        wide = 4 if innermost and isinstance(n, int) else 1
+        wide = 2 if innermost and isinstance(n, int) else 1
         count = n // wide if isinstance(n, int) else n
         pa, pb, sums = self.walk(count, wide, sa, sb, pa, pb, sums, lambda a, b, x: self.reduce(
             level + 1, extents, left, right, a, b, 0, 0, x))  # fmt: skip

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from .contraction import PANEL_BYTES, WINDOW_BYTES, Cut, Dim, Schedule, emit, window_row
+from .contraction import emit
+from .schedule import PANEL_BYTES, WINDOW_BYTES, Cut, Dim, Schedule, window_row
 
 
 @dataclass(frozen=True)
@@ -190,12 +191,11 @@ def conflicts(strides: list[tuple[int, int]], width: int, itemsize: int) -> bool
 Candidate = tuple[float, dict[str, Any], bool]  # cycles, fields of a Schedule, whether B is packed
 
 
-def candidates(spec: Contraction, vector_bytes: int) -> Iterator[Candidate]:
+def candidates(spec: Contraction, vector_bytes: int, registers: int) -> Iterator[Candidate]:
     """The ways to cut a contraction that are worth weighing."""
     free, red = simplify(spec.axes)
     itemsize = 4 if spec.dtype == "float32" else 8
-    machine = _Machine(vector_bytes // itemsize, 32 if vector_bytes == 64 else 16)
-    args = spec, vector_bytes, machine, itemsize
+    args = spec, _Machine(vector_bytes // itemsize, registers), itemsize
     along = free or [Dim(1, 0, 0, 1)]
     if spec.dynamic:  # fewer kinds of kernels
         along = [d for d in along if d.c == 1] or along
@@ -232,7 +232,7 @@ def windowed(
 
 
 def outer(
-    spec: Contraction, vector_bytes: int, machine: _Machine, itemsize: int, v: Dim, others: list[Dim], red: list[Dim],
+    spec: Contraction, machine: _Machine, itemsize: int, v: Dim, others: list[Dim], red: list[Dim],
     swap: bool, window: tuple[Dim, ...] = (),
 ) -> Iterator[Candidate]:  # fmt: skip
     lanes = power_below(v.extent, machine.lanes)
@@ -371,7 +371,7 @@ def unrolled(k: tuple[Dim, ...], block: int) -> int:
 
 
 def dot(
-    spec: Contraction, vector_bytes: int, machine: _Machine, itemsize: int, v: Dim, free: list[Dim], red: list[Dim]
+    spec: Contraction, machine: _Machine, itemsize: int, v: Dim, free: list[Dim], red: list[Dim]
 ) -> Iterator[Candidate]:
     lanes = power_below(v.extent, machine.lanes)
     k = tuple(sorted(red, key=lambda d: -abs(d.a) - abs(d.b)))
@@ -426,7 +426,8 @@ def spread(s: Schedule, cycles: float) -> Schedule:
         s = replace(s, r2_block=even_tiles(s.r2_cut.tiles, int(s.r2_cut.tiles * wanted / each)))
         each /= s.r2_blocks
     rows = max(1, s.r1_cut.s1)
-    if each > wanted and s.r1_blocks == 1:
+    enough = each < 4 * wanted and cycles > 12 * each
+    if each > wanted and s.r1_blocks == 1 and not enough:
         fewest = -(-64 // rows) if s.panel is not None else 4 if s.kind == "outer" else 1
         block = max(fewest, int(s.r1_block * wanted / each))
         s = replace(s, r1_block=min(even_tiles(s.r1_cut.tiles, block), s.r1_block))
@@ -441,19 +442,22 @@ def even_tiles(tiles: int, most: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def plan(spec: Contraction, vector_bytes: int) -> Kernel:
+def plan(spec: Contraction, vector_bytes: int, registers: int = 0) -> Kernel:
     """Chooses the tile for a contraction.
 
     Args:
         spec: what to compute.
         vector_bytes: 16 (SSE, NEON), 32 (AVX2) or 64 (AVX-512).
+        registers: vector registers of the target. Default: 32 with AVX-512, else 16.
 
     Returns:
         Kernel: text, number of units, and what %dims holds.
     """
     if any(x.extent == 0 for x in spec.axes if x.c is not None):
         return Kernel(spec, None)
-    cycles, parts, packed = min(candidates(spec, vector_bytes), key=lambda c: c[0])
+    cycles, parts, packed = min(
+        candidates(spec, vector_bytes, registers or (32 if vector_bytes == 64 else 16)), key=lambda c: c[0]
+    )
     a, b = (spec.b_offset, spec.a_offset) if parts["swap"] else (spec.a_offset, spec.b_offset)
     s = Schedule(
         dtype=spec.dtype, accumulate=spec.accumulate, dynamic=spec.dynamic, vector_bytes=vector_bytes,
