@@ -434,6 +434,8 @@ def _scalar(v: Any, name: str, label: str) -> tuple[Any, DType | None]:
         v = v.reshape(())[()]
     if isinstance(v, np.generic):
         return v.item(), dtype_of(v.dtype)
+    if isinstance(v, (list, tuple)):
+        raise errors.invalid_argument(f"{name}: {label} is a list.", expected="a number", received=f"{label}: {v}")
     if not isinstance(v, (int, float)):
         raise errors.invalid_type(f"{name}: {label} is not a number.", expected="a number",
                                   received=f"{label}: {type(v).__name__}")  # fmt: skip
@@ -618,7 +620,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
 
 
 # ---- triangles --------------------------------------------------------------------------------
-@public(also={"x": "input"}, method=True)
+@public(also={"x": "input"}, method=True, kind=ValueError)
 def tril(x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Any = None) -> Tensor:
     """The lower triangle of each matrix; zeros above.
 
@@ -636,7 +638,7 @@ def tril(x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Any = No
     return fill_out(ops.Triangle(int_argument(diagonal, "tril", "diagonal"), True)(x), out)
 
 
-@public(also={"x": "input"}, method=True)
+@public(also={"x": "input"}, method=True, kind=ValueError)
 def triu(x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Any = None) -> Tensor:
     """The upper triangle of each matrix; zeros below. Arguments as `tril`, where diagonal is the first that is kept."""
     tensor_argument(x, "triu")
