@@ -60,7 +60,7 @@ class Parameter(Tensor):
     def __init__(self, data: Any = None, requires_grad: bool = True, **kwargs: Any) -> None:
         state = self.__dict__
         state["_name"] = kwargs.get("name") or unique_name.generate("_eager_param_base")
-        state["persistable"] = True
+        state["_persistable"] = True
         state["optimize_attr"] = kwargs.get("optimize_attr", {"learning_rate": 1.0})
         state["regularizer"] = kwargs.get("regularizer")
         state["do_model_average"] = kwargs.get("do_model_average")
@@ -78,14 +78,6 @@ class Parameter(Tensor):
             **kwargs: name, trainable, optimize_attr, regularizer, need_clip.
         """
         return cls(tensor, **kwargs)
-
-    @property
-    def name(self) -> str:
-        return self.__dict__["_name"]
-
-    @name.setter
-    def name(self, value: str) -> None:
-        self.__dict__["_name"] = value
 
     @property
     def trainable(self) -> bool:

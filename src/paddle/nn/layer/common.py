@@ -133,15 +133,13 @@ class Embedding(Layer):
                 expected=f"{-num_embeddings} <= padding_idx < {num_embeddings}",
                 received=f"padding_idx: {padding_idx}",
             )
-        self._padding_idx = (
-            -1 if padding_idx is None else padding_idx if padding_idx >= 0 else num_embeddings + padding_idx
-        )
+        self._padding_idx = padding_idx
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, dtype)
         if _weight is not None:
             self.weight.set_value(_weight)
         if _freeze:
             self.weight.stop_gradient = True
-        if self._padding_idx != -1:
+        if self._padding_idx is not None:
             from ...framework.grad_mode import no_grad
 
             with no_grad():
@@ -157,7 +155,7 @@ class Embedding(Layer):
 
     @property
     def padding_idx(self) -> int | None:
-        return None if self._padding_idx == -1 else self._padding_idx
+        return self._padding_idx
 
     def forward(self, x: Tensor) -> Tensor:
         if self._max_norm is None and not self._scale_grad_by_freq:
@@ -174,7 +172,7 @@ class Embedding(Layer):
 
     def extra_repr(self) -> str:
         text = f"{self._num_embeddings}, {self._embedding_dim}"
-        if self._padding_idx != -1:
+        if self._padding_idx is not None:
             text += f", padding_idx={self._padding_idx}"
         if self._max_norm is not None:
             text += f", max_norm={self._max_norm}, norm_type={self._norm_type}"

@@ -697,15 +697,19 @@ class Layer:
         return self
 
     def astype(self, dtype: Any = None) -> Layer:
-        """Converts floating parameters and buffers to a floating dtype; returns the layer."""
-        if dtype is None:
-            return self
-        kind = dtype_of(dtype)
-        if not (kind.is_floating or kind.is_complex):
-            raise errors.invalid_argument(
-                "astype: a layer cannot have this type.", expected="a floating dtype", received=kind.name
-            )
-        return self._convert(kind)
+        """Sets the type that new parameters take, here and in all sublayers; those there are stay (see `to`).
+
+        Args:
+            dtype (str|DType, optional): the type.
+
+        Returns:
+            Layer: the layer.
+        """
+        if dtype is not None:
+            kind = dtype_of(dtype)
+            for layer in self.sublayers(include_self=True):
+                layer.__dict__["_dtype"] = kind
+        return self
 
     type = astype
 

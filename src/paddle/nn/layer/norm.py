@@ -37,7 +37,7 @@ class _Statistics(Layer):
     """Scale, shift and running statistics of batch normalization.
 
     Attributes:
-        weight, bias: [C], or None. _mean, _variance: [C], buffers.
+        weight, bias: [C], or None. _mean, _variance: [C], parameters that are not trained.
     """
 
     def _make(self, n: int, weight_attr: Any, bias_attr: Any, mean_name: Any = None, variance_name: Any = None) -> None:
@@ -47,9 +47,8 @@ class _Statistics(Layer):
         self.weight = self.create_parameter([n], weight_attr, kind, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([n], bias_attr, kind, is_bias=True)
         for label, name, value in (("_mean", mean_name, 0.0), ("_variance", variance_name, 1.0)):
-            t = self.create_parameter([n], ParamAttr(name=name, initializer=Constant(value), trainable=False), kind)
-            t.stop_gradient = True
-            self.register_buffer(label, t)
+            attr = ParamAttr(name=name, initializer=Constant(value), trainable=False, do_model_average=True)
+            setattr(self, label, self.create_parameter([n], attr, kind))
 
 
 class _BatchNormBase(_Statistics):
@@ -248,11 +247,9 @@ class SyncBatchNorm(_BatchNormBase):
                 layer._data_format,
                 layer._name,
             )
-            for name in ("weight", "bias"):
+            for name in ("weight", "bias", "_mean", "_variance"):
                 if getattr(layer, name) is not None:
                     setattr(found, name, getattr(layer, name))
-            for name in ("_mean", "_variance"):
-                found._buffers[name] = layer._buffers[name]
             found.training = layer.training
         for name, part in layer.named_children():
             found.add_sublayer(name, cls.convert_sync_batchnorm(part))

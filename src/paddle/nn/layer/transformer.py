@@ -89,7 +89,7 @@ class MultiHeadAttention(Layer):
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0:
             raise AssertionError(
-                f"(InvalidArgument) MultiHeadAttention: embed_dim {embed_dim} and num_heads {num_heads} must be positive."
+                f"(InvalidArgument) MultiHeadAttention: embed_dim {embed_dim} or num_heads {num_heads} is not positive."
             )
         self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
         self.kdim = embed_dim if kdim is None else kdim

@@ -1,0 +1,95 @@
+"""Initializers as functions that change a Tensor in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tensor.tensor import Tensor
+from . import initializer as init
+from .initializer import calculate_gain
+
+__all__ = [
+    "calculate_gain",
+    "constant_",
+    "dirac_",
+    "eye_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "orthogonal_",
+    "trunc_normal_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
+
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+    """Evenly spread over [a, b)."""
+    return init.Uniform(a, b)(tensor)
+
+
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+    """Normally distributed."""
+    return init.Normal(mean, std)(tensor)
+
+
+def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0) -> Tensor:
+    """Normally distributed within [a, b]."""
+    return init.TruncatedNormal(mean, std, a, b)(tensor)
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """All elements are val."""
+    return init.Constant(val)(tensor)
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """All elements are 1."""
+    return init.Constant(1.0)(tensor)
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """All elements are 0."""
+    return init.Constant(0.0)(tensor)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """Ones on the diagonal of a matrix, zeros elsewhere."""
+    import numpy as np
+
+    if tensor.ndim != 2:
+        raise AssertionError("(InvalidArgument) eye_: only tensors with 2 dimensions are supported.")
+    return init.Assign(np.eye(*tensor.shape))(tensor)
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """A convolution weight that passes its input through; see nn.initializer.Dirac."""
+    return init.Dirac(groups)(tensor)
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, fan_in: Any = None, fan_out: Any = None) -> Tensor:
+    """See nn.initializer.XavierUniform."""
+    return init.XavierUniform(fan_in, fan_out, gain)(tensor)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, fan_in: Any = None, fan_out: Any = None) -> Tensor:
+    """See nn.initializer.XavierNormal."""
+    return init.XavierNormal(fan_in, fan_out, gain)(tensor)
+
+
+def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
+    """See nn.initializer.KaimingUniform; a is the negative slope."""
+    return init.KaimingUniform(None, a, nonlinearity, mode)(tensor)
+
+
+def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
+    """See nn.initializer.KaimingNormal; a is the negative slope."""
+    return init.KaimingNormal(None, a, nonlinearity, mode)(tensor)
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
+    """See nn.initializer.Orthogonal."""
+    return init.Orthogonal(gain)(tensor)
