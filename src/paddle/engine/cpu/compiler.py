@@ -132,7 +132,7 @@ def prepare(graph: Graph, fuse: bool) -> Graph:
 def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, Any], bytes]:
     """The whole graph, fused: its description and one object with all its kernels."""
     graph = prepare(graph, True)
-    steps = split_steps(graph, steps_of(graph, True))
+    steps = split_steps(graph, steps_of(graph))
     plan = MemoryPlan(graph, steps, donated)
     texts: list[str] = []
     functions: set[str] = set()

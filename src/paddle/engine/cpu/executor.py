@@ -15,7 +15,7 @@ from ..ops.registry import registry, run_numpy
 from ..types import dtype_of
 from . import compiler, jit, kernels
 from .cache import object_cache
-from .lower import LoopStep, ProductStep, steps_of
+from .lower import LoopStep, ProductStep, single_steps
 from .plan import MemoryPlan
 from .runtime import Commands, runtime
 
@@ -252,7 +252,7 @@ def patience(graph: Graph) -> int:
 
 def first_tier(graph: Graph, donated: tuple[bool, ...]) -> Plan:
     graph = compiler.prepare(graph, False)
-    steps = steps_of(graph, False)
+    steps = single_steps(graph)
     plan = MemoryPlan(graph, steps, tuple(False for _ in donated))
     native = {}
     for i, s in enumerate(steps):

@@ -42,22 +42,33 @@ _kernels: dict[str, Ready] = {}
 def launch(node: Node, index: int) -> dict[str, Any]:
     """A launch of the kernel for one result of a node, as `compiler.describe` wants it; "fn" is an address."""
     out = node.outputs[index]
+    inputs = node.inputs
+    twice = tuple(inputs.index(v) for v in inputs)
+    key = (node.op, index, tuple(v.type for v in inputs), twice, out.type, jit.target())
+    found = _launches.get(key)
+    if found is None:
+        if len(_launches) > 20_000:
+            _launches.clear()
+        found = _launches[key] = chosen(node, index, twice)
+    ready, total, grain, dims = found
+    values = [out if p < 0 else inputs[p] for p in ready.kernel.operands]  # type: ignore[operator]
+    return {"fn": ready.address, "total": total, "grain": grain, "dims": dims, "values": values,
+            "messages": ready.kernel.messages, "code": ready}  # fmt: skip
+
+
+_launches: dict[Any, tuple[Ready, int, int, list[int]]] = {}
+
+
+def chosen(node: Node, index: int, twice: tuple[int, ...]) -> tuple[Ready, int, int, list[int]]:
+    """The kernel for a result of a node, with units, units per task and sizes."""
+    out = node.outputs[index]
     shapes, out_shape = patterns(node, out)
-    sizes: dict[str, int] = {}
-    operands = tuple(f"{v.dtype.name}{pattern(s)}" for v, s in zip(node.inputs, shapes))
-    same = {v: node.inputs.index(v) for v in node.inputs}
-    twice = tuple(same[v] for v in node.inputs)
     op = node.op
+    operands = tuple(f"{v.dtype.name}{pattern(s)}" for v, s in zip(node.inputs, shapes))
     attributes = {k: a for k, a in op.attributes().items() if k not in op.shape_attributes}
-    key = f"{op.name}{attributes}/{index}/{operands}{twice}->{out.dtype.name}{pattern(out_shape)}"
-    for k, s in enumerate(shapes):
-        for j, n in enumerate(s):
-            sizes[f"s{k}_{j}"] = n
-    for j, n in enumerate(out_shape):
-        sizes[f"o_{j}"] = n
+    key = f"{jit.target()}{op.name}{attributes}/{index}/{operands}{twice}->{out.dtype.name}{pattern(out_shape)}"
     ready = _kernels.get(key)
     if ready is None:
-        kernel = None
         if key not in _size_bound:
             ready = find(key, lambda: dynamic_kernel(node, index, shapes, out_shape))
             if ready is None:
@@ -65,12 +76,11 @@ def launch(node: Node, index: int) -> dict[str, Any]:
         if ready is None:
             key = f"{key}/{[v.shape for v in node.inputs]}{out.shape}"
             ready = _kernels.get(key) or find(key, lambda: static_kernel(node, index))
-        assert ready is not None, (node, kernel)
-    k = ready.kernel
-    total, grain = split(k, sizes)
-    values = [out if p < 0 else node.inputs[p] for p in k.operands]  # type: ignore[operator]
-    return {"fn": ready.address, "total": total, "grain": grain, "dims": [sizes[p] for p in k.params],
-            "values": values, "messages": k.messages, "code": ready}  # fmt: skip
+    assert ready is not None, node
+    sizes = {f"s{k}_{j}": n for k, s in enumerate(shapes) for j, n in enumerate(s)}
+    sizes.update((f"o_{j}", n) for j, n in enumerate(out_shape))
+    total, grain = split(ready.kernel, sizes)
+    return ready, total, grain, [sizes[p] for p in ready.kernel.params]
 
 
 _size_bound: set[str] = set()
@@ -176,7 +186,7 @@ def product_launch(step: ProductStep) -> dict[str, Any]:
     from .compiler import tile_spec
 
     made = tile.plan(tile_spec(step, True), jit.vector_bytes())
-    key = f"product-{made.key}"
+    key = f"product {jit.target()} {made.key}"
     ready = _kernels.get(key)
     if ready is None:
         stored = object_cache().get(stored_key(key))

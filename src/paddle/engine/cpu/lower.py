@@ -39,9 +39,9 @@ class Step:
 
 @dataclass
 class LoopStep(Step):
-    """Loops over elements. closed: nothing else is computed in them."""
+    """Loops over elements. closed: nothing else is computed in them. No loops: a kernel of the first tier."""
 
-    loops: Loops
+    loops: Loops | None
     fused: list[Node] = field(default_factory=list)
     closed: bool = False
 
@@ -316,14 +316,34 @@ def reads_once(node: Node) -> bool:
     return isinstance(node.op, Reduction)
 
 
-def steps_of(graph: Graph, fuse: bool) -> list[Step]:
-    steps = Lowering(graph, fuse).run()
-    if fuse:
-        keep_inside_what_nobody_else_reads(graph, steps)
-        for s in steps:
-            if isinstance(s, LoopStep):
-                s.loops = flatten(s.loops)
+def steps_of(graph: Graph) -> list[Step]:
+    """Steps of the compiled tier."""
+    steps = Lowering(graph, True).run()
+    keep_inside_what_nobody_else_reads(graph, steps)
+    for s in steps:
+        if isinstance(s, LoopStep) and s.loops is not None:
+            s.loops = flatten(s.loops)
     return steps
+
+
+def single_steps(graph: Graph) -> list[Step]:
+    """Steps of the first tier: one for each result of each node. Loop forms are not looked at here."""
+    lowering = Lowering(graph, False)
+    for node in graph.nodes:
+        op = node.op
+        plain = op.pointwise and not isinstance(op, Detach) and all(supports(v.dtype) for v in node.inputs)
+        kind = "map" if plain and supports(node.outputs[0].dtype) and op.loops else lowering.kind(node)
+        inputs = list(dict.fromkeys(node.inputs))
+        if kind == "host":
+            lowering.add(HostStep(list(node.outputs), inputs, node))
+        elif kind == "alias":
+            lowering.add(AliasStep(list(node.outputs), inputs, node))
+        elif kind == "product":
+            lowering.product(node)
+        else:
+            for v in node.outputs:
+                lowering.add(LoopStep([v], inputs, node, None))
+    return lowering.steps
 
 
 def keep_inside_what_nobody_else_reads(graph: Graph, steps: list[Step]) -> None:

@@ -159,6 +159,8 @@ class MemoryPlan:
 def in_place(step: Step, x: Value, out: Value, root_of: Callable[[Value], Value]) -> bool:
     """Whether each element of x is read, under any of its shapes, only while the same element of `out` is made."""
     assert isinstance(step, LoopStep)
+    if step.loops is None:
+        return False
     stores = step.loops.stores
     target = next((s for s in stores if s.out.key is out and s.kept), None)
     if target is None or any(has_loops(s.value) for s in stores):
