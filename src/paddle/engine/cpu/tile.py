@@ -222,7 +222,7 @@ def windowed(
     x: Dim, y: Dim, others: list[Dim], red: list[Dim], itemsize: int
 ) -> tuple[tuple[Dim, Dim, Dim], list[Dim]]:
     """Joins x and (a part of) y to one vector axis over packed columns: (joined, part of y, x), the other axes of C."""
-    steps = min(K_STEPS, math.prod(d.extent for d in red))
+    steps = max(1, min(K_STEPS, math.prod(d.extent for d in red)))
     most = max(1, WINDOW_BYTES // (steps * itemsize * x.extent))
     size = max(n for n in range(1, min(most, y.extent) + 1) if y.extent % n == 0)
     part = Dim(size, 0, y.b, y.c)
