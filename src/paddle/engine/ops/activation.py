@@ -90,14 +90,8 @@ normal_cdf = unary(
     numpy=lambda x: (0.5 * (1 + erf(x * SQRT_HALF))).astype(x.dtype),
     vjp=lambda g, out, x: g * density(x),
     loops=lambda k, x: (k.erf(x * SQRT_HALF) + 1) * 0.5,
-    xla=lambda jnp, x: 0.5 * (1 + _lax_erf(x * SQRT_HALF)),
+    xla=lambda jnp, x: 0.5 * (1 + jnp.lax.erf(x * SQRT_HALF)),
 )
-
-
-def _lax_erf(x: Any) -> Any:
-    from jax import lax  # only ever called with jax loaded
-
-    return lax.erf(x)
 
 
 Gelu = activation(
@@ -105,7 +99,7 @@ Gelu = activation(
     numpy=lambda x: x * 0.5 * (1 + erf(x * SQRT_HALF)),
     vjp=lambda g, out, x: g * (normal_cdf(x) + x * density(x)),
     loops=lambda k, x: x * ((k.erf(x * SQRT_HALF) + 1) * 0.5),
-    xla=lambda jnp, x: x * 0.5 * (1 + _lax_erf(x * SQRT_HALF)),
+    xla=lambda jnp, x: x * 0.5 * (1 + jnp.lax.erf(x * SQRT_HALF)),
 )
 
 ROOT = math.sqrt(2 / math.pi)

@@ -40,9 +40,7 @@ class ToComplex(Operator):
         return sum_to(Real()(g), tuple(real.shape)), sum_to(Imag()(g), tuple(imag.shape))
 
     def xla(self, jnp, real, imag):
-        from jax import lax
-
-        return lax.complex(*jnp.broadcast_arrays(real, imag))
+        return jnp.lax.complex(*jnp.broadcast_arrays(real, imag))
 
     @classmethod
     def samples(cls, rng):

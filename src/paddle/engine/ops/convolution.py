@@ -92,10 +92,8 @@ class Conv(Operator):
         return k.sum(w.shape[2:], product)
 
     def xla(self, jnp, x, w):
-        from jax import lax
-
         n, g, c, *s = x.shape
-        out = lax.conv_general_dilated(
+        out = jnp.lax.conv_general_dilated(
             x.reshape(n, g * c, *s),
             w.reshape(g * w.shape[1], *w.shape[2:]),
             self.strides,
@@ -189,9 +187,7 @@ class Unfold(Operator):
         return k.load(x, [n, c, *at])
 
     def xla(self, jnp, x):
-        from jax import lax
-
-        out = lax.conv_general_dilated_patches(x, self.kernel, self.strides, "VALID", rhs_dilation=self.dilations)
+        out = jnp.lax.conv_general_dilated_patches(x, self.kernel, self.strides, "VALID", rhs_dilation=self.dilations)
         return out.reshape(*x.shape[:2], *self.kernel, *out.shape[2:])
 
     @classmethod

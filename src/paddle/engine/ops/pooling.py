@@ -130,8 +130,7 @@ class MaxPool(Windows):
         return k.reduce("max", self.kernel, element)
 
     def xla(self, jnp, x):
-        from jax import lax
-
+        lax = jnp.lax
         lead = x.ndim - self.rank
         high = [(z - 1) * s - a + k - n for z, s, a, k, n in
                 zip(self.sizes, self.strides, self.low, self.kernel, x.shape[lead:])]  # fmt: skip

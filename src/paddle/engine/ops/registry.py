@@ -121,7 +121,8 @@ class Operator(metaclass=_Interning):
         loops(self, k, *args): one output element (see engine/cpu/expr.py).
         blocks(self, k, *args): beside loops, several elements at once: None where that does not apply, else
             (extents, body); body() gives (indices, value) pairs that fill the output when k.at runs over extents.
-        xla(self, jnp, *args), spmd(self), samples(cls, rng).
+        xla(self, jnp, *args): the value; jnp is jax.numpy, with jax.lax as jnp.lax, jax.scipy.special as jnp.special.
+        spmd(self), samples(cls, rng).
 
     Class attributes:
         name: snake case, as in `paddle.*`.

@@ -196,9 +196,7 @@ class Pad(Operator):
         return k.load(x, at, inside, self.value)
 
     def xla(self, jnp, x):
-        from jax import lax
-
-        return lax.pad(x, jnp.asarray(self.value, x.dtype), [(a, b, 0) for a, b in zip(self.low, self.high)])
+        return jnp.lax.pad(x, jnp.asarray(self.value, x.dtype), [(a, b, 0) for a, b in zip(self.low, self.high)])
 
     @classmethod
     def samples(cls, rng):
@@ -423,9 +421,7 @@ class Dilate(Operator):
         return k.load(x, at, inside)
 
     def xla(self, jnp, x):
-        from jax import lax
-
-        return lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, f - 1) for f in self.factors])
+        return jnp.lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, f - 1) for f in self.factors])
 
     @classmethod
     def samples(cls, rng):
