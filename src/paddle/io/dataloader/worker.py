@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import multiprocessing
 import queue
 import sys
 import time
@@ -117,6 +116,8 @@ class WorkerPool:
         self, fetcher: Fetcher, num_workers: int, ahead: int, init: Callable[[int], Any] | None, timeout: float
     ):
         tracing.current().flush()  # a child must not find half a program
+        import multiprocessing  # 10 ms that only workers are worth
+
         method = "fork" if "fork" in multiprocessing.get_all_start_methods() and sys.platform != "darwin" else "spawn"
         context = multiprocessing.get_context(method)
         self.fetcher, self.ahead, self.timeout = fetcher, ahead, timeout
