@@ -1,0 +1,30 @@
+"""What all tests share: snapshots that are kept as files."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-snapshots", action="store_true", help="accept what came out as the new snapshots")
+
+
+@pytest.fixture
+def snapshot(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compares a text with a file beside the test; `--update-snapshots` writes the file, and the diff is reviewed."""
+
+    def check(name: str, text: str) -> None:
+        file = request.path.parent / name
+        known = file.read_text(encoding="utf-8") if file.exists() else ""
+        if text == known:
+            return
+        if request.config.getoption("--update-snapshots"):
+            file.write_text(text, encoding="utf-8")
+            return
+        diff = "\n".join(difflib.unified_diff(known.splitlines(), text.splitlines(), name, "now", lineterm="", n=2))
+        pytest.fail(f"{name} differs; if that is meant, run with --update-snapshots and review.\n{diff}", pytrace=False)
+
+    return check
