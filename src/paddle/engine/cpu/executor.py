@@ -123,7 +123,8 @@ class Plan:
             else:
                 self.host(segment, arrays, out, arena, hosts, bases)
         for j, i in self.taken:
-            out[j] = arrays[i]
+            a, shape = arrays[i], self.outputs[j][0]
+            out[j] = a if a.shape == shape else a.reshape(shape)
         for j, k in self.host_outputs:
             out[j] = hosts[self.host_base + k].reshape(self.outputs[j][0])
         for j, kind, i in self.forwarded:
