@@ -48,3 +48,234 @@ class BinaryCrossEntropy(Operator):
         yield cls(), (rng.uniform(0.05, 0.95, (3, 4)).astype("float32"), rng.uniform(size=(3, 4)).astype("float32"))
         yield cls(), (rng.uniform(0.05, 0.95, (2, 3)), rng.uniform(size=3))
         yield cls(), (np.zeros((0, 3)), np.zeros((0, 3)))
+
+
+# ---- sequences --------------------------------------------------------------------------------
+def _log_softmax(x: np.ndarray) -> np.ndarray:
+    x = x.astype(np.float64)
+    x = x - x.max(-1, keepdims=True)
+    return x - np.log(np.exp(x).sum(-1, keepdims=True))
+
+
+class _Alignment:
+    """What the paths of CTC are made of: labels with blanks around them, and forward and backward sums of paths.
+
+    Source: Graves et al. 2006, doi:10.1145/1143844.1143891, section 4.1.
+    """
+
+    def __init__(self, logits: np.ndarray, label: np.ndarray, times: np.ndarray, lengths: np.ndarray, blank: int):
+        self.logp = _log_softmax(logits)
+        steps, n, classes = logits.shape
+        most = label.shape[1]
+        used = np.arange(most) < lengths[:, None]
+        wrong = used & ((label < 0) | (label >= classes))
+        if wrong.any():
+            raise IndexError(f"label {label[wrong].flat[0]} is not in [0, {classes})")
+        if (times > steps).any() or (times < 0).any() or (lengths > most).any() or (lengths < 0).any():
+            raise IndexError("a length is beyond its axis")
+        self.states = np.full((n, 2 * most + 1), blank)
+        self.states[:, 1::2] = np.where(used, label, blank)
+        self.skip = np.zeros(self.states.shape, bool)  # a label may follow another without a blank between
+        self.skip[:, 2:] = (self.states[:, 2:] != blank) & (self.states[:, 2:] != self.states[:, :-2])
+        self.emit = np.take_along_axis(self.logp, np.broadcast_to(self.states, (steps, *self.states.shape)), 2)
+        self.times, self.lengths, self.rows = times, lengths, np.arange(n)
+
+    def forward(self) -> np.ndarray:
+        alpha = np.full(self.emit.shape, -np.inf)
+        if not len(alpha):
+            return alpha
+        alpha[0, :, :2] = self.emit[0, :, :2]
+        for t in range(1, len(alpha)):
+            before = alpha[t - 1]
+            one, two = np.full_like(before, -np.inf), np.full_like(before, -np.inf)
+            one[:, 1:], two[:, 2:] = before[:, :-1], before[:, :-2]
+            total = np.logaddexp(np.logaddexp(before, one), np.where(self.skip, two, -np.inf))
+            alpha[t] = total + self.emit[t]
+        return alpha
+
+    def backward(self) -> np.ndarray:
+        beta = np.full(self.emit.shape, -np.inf)
+        ends = np.zeros(self.states.shape, bool)
+        ends[self.rows, 2 * self.lengths] = True
+        ends[self.rows, np.maximum(2 * self.lengths - 1, 0)] = True
+        skip = np.zeros_like(self.skip)
+        skip[:, :-2] = self.skip[:, 2:]
+        after = np.full(self.states.shape, -np.inf)
+        for t in range(len(beta) - 1, -1, -1):
+            one, two = np.full_like(after, -np.inf), np.full_like(after, -np.inf)
+            one[:, :-1], two[:, :-2] = after[:, 1:], after[:, 2:]
+            total = np.logaddexp(np.logaddexp(after, one), np.where(skip, two, -np.inf))
+            total = np.where((self.times == t + 1)[:, None], np.where(ends, 0.0, -np.inf), total)
+            beta[t] = after = total + self.emit[t]
+        return beta
+
+    def total(self, alpha: np.ndarray) -> np.ndarray:
+        """Log of the sum of all paths of each sample."""
+        last = alpha[self.times - 1, self.rows] if len(alpha) else np.full(self.states.shape, -np.inf)
+        whole = last[self.rows, 2 * self.lengths]
+        label = np.where(self.lengths > 0, last[self.rows, np.maximum(2 * self.lengths - 1, 0)], -np.inf)
+        return np.where(self.times > 0, np.logaddexp(whole, label), -np.inf)
+
+
+class Aligned(Operator):
+    """Base of CTC operators: arguments logits [T, N, C], label [N, L], times [N], lengths [N]."""
+
+    blank: int = 0
+
+    @classmethod
+    def example(cls, rng):
+        label = rng.integers(1, 4, (3, 2))
+        return rng.normal(size=(5, 3, 4)), label, np.array([5, 4, 5]), np.array([2, 1, 2])
+
+
+@operator
+class CtcLoss(Aligned):
+    """Minus the log of the probability of all alignments of a label with the softmax of logits; 0 if there is none.
+
+    Shapes: logits [T, N, C], label [N, L], times and lengths [N] -> [N].
+    """
+
+    blank: int = 0
+
+    def infer(self, logits: TensorType, label: TensorType, times: TensorType, lengths: TensorType) -> TensorType:
+        return logits.with_shape((logits.shape[1],))
+
+    def numpy(self, logits, label, times, lengths):
+        a = _Alignment(logits, label, times, lengths, self.blank)
+        total = a.total(a.forward())
+        return np.where(np.isneginf(total), 0, -total).astype(logits.dtype)
+
+    def vjp(self, g, out, logits, label, times, lengths):
+        return CtcLossGrad(self.blank)(g, logits, label, times, lengths), None, None, None
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(), cls.example(rng)
+
+
+@operator
+class CtcLossGrad(Aligned):
+    """Gradient of CtcLoss by its logits, times g [N]. It is not differentiated again."""
+
+    blank: int = 0
+
+    def infer(self, g, logits, label, times, lengths) -> TensorType:
+        return logits
+
+    def numpy(self, g, logits, label, times, lengths):
+        a = _Alignment(logits, label, times, lengths, self.blank)
+        alpha = a.forward()
+        total = a.total(alpha)
+        possible = ~np.isneginf(total)
+        log_share = alpha + a.backward() - a.emit - np.where(possible, total, 0)[:, None]
+        share = np.exp(log_share)
+        hit = np.zeros(logits.shape)
+        for s in range(share.shape[2]):
+            hit[:, a.rows, a.states[:, s]] += share[:, :, s]
+        inside = (np.arange(len(logits))[:, None] < times) & possible
+        d = (np.exp(a.logp) - hit) * g[:, None]
+        return np.where(inside[..., None], d, 0).astype(logits.dtype)
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(), (rng.normal(size=3), *cls.example(rng))
+
+
+class Lattice(Operator):
+    """Base of transducer operators: log-probabilities [N, T, U + 1, C], label [N, U], times [N], lengths [N]."""
+
+    blank: int = 0
+
+    def sums(self, logp, label, times, lengths):
+        """Per sample: forward and backward sums, and the steps of blanks and of labels.
+
+        Source: Graves 2012, arXiv:1211.3711, section 2.4.
+        """
+        n, steps, places, classes = logp.shape
+        if (times > steps).any() or (lengths >= places).any() or (times < 1).any() or (lengths < 0).any():
+            raise IndexError("a length is beyond its axis")
+        for i in range(n):
+            t, u = int(times[i]), int(lengths[i])
+            own = label[i, :u]
+            if ((own < 0) | (own >= classes)).any():
+                raise IndexError(f"a label is not in [0, {classes})")
+            part = logp[i, :t, : u + 1].astype(np.float64)
+            blank, emit = part[:, :, self.blank], part[:, np.arange(u), own]
+            alpha, beta = np.full((t, u + 1), -np.inf), np.full((t, u + 1), -np.inf)
+            for a in range(t):
+                for b in range(u + 1):
+                    if a == b == 0:
+                        alpha[a, b] = 0
+                        continue
+                    up = alpha[a - 1, b] + blank[a - 1, b] if a else -np.inf
+                    left = alpha[a, b - 1] + emit[a, b - 1] if b else -np.inf
+                    alpha[a, b] = np.logaddexp(up, left)
+            for a in range(t - 1, -1, -1):
+                for b in range(u, -1, -1):
+                    if a == t - 1 and b == u:
+                        beta[a, b] = blank[a, b]
+                        continue
+                    down = beta[a + 1, b] + blank[a, b] if a < t - 1 else -np.inf
+                    right = beta[a, b + 1] + emit[a, b] if b < u else -np.inf
+                    beta[a, b] = np.logaddexp(down, right)
+            yield i, own, alpha, beta, blank, emit
+
+    @classmethod
+    def example(cls, rng):
+        logp = _log_softmax(rng.normal(size=(2, 4, 3, 4)))
+        return logp, rng.integers(1, 4, (2, 2)), np.array([4, 3]), np.array([2, 1])
+
+
+@operator
+class TransducerLoss(Lattice):
+    """Minus the log of the probability of all ways through a transducer's lattice.
+
+    Shapes: log-probabilities [N, T, U + 1, C], label [N, U], times and lengths [N] -> [N].
+    fastemit: strengthens the gradient of emissions (arXiv:2010.11148, section 3.2).
+    """
+
+    blank: int = 0
+    fastemit: float = 0.0
+
+    def infer(self, logp: TensorType, label: TensorType, times: TensorType, lengths: TensorType) -> TensorType:
+        return logp.with_shape((logp.shape[0],))
+
+    def numpy(self, logp, label, times, lengths):
+        out = np.zeros(len(logp))
+        for i, _, _, beta, _, _ in self.sums(logp, label, times, lengths):
+            out[i] = -beta[0, 0]
+        return out.astype(logp.dtype)
+
+    def vjp(self, g, out, logp, label, times, lengths):
+        return TransducerLossGrad(self.blank, self.fastemit)(g, logp, label, times, lengths), None, None, None
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(), cls.example(rng)
+
+
+@operator
+class TransducerLossGrad(Lattice):
+    """Gradient of TransducerLoss by the log-probabilities, times g [N]. It is not differentiated again."""
+
+    blank: int = 0
+    fastemit: float = 0.0
+
+    def infer(self, g, logp, label, times, lengths) -> TensorType:
+        return logp
+
+    def numpy(self, g, logp, label, times, lengths):
+        out = np.zeros(logp.shape)
+        for i, own, alpha, beta, blank, emit in self.sums(logp, label, times, lengths):
+            t, places = alpha.shape
+            after = np.full((t, places), -np.inf)
+            after[:-1], after[-1, -1] = beta[1:], 0.0
+            out[i, :t, :places, self.blank] = -np.exp(alpha + blank + after - beta[0, 0]) * g[i]
+            step = -np.exp(alpha[:, :-1] + emit + beta[:, 1:] - beta[0, 0]) * (g[i] * (1 + self.fastemit))
+            for b, c in enumerate(own):
+                out[i, :t, b, c] += step[:, b]
+        return out.astype(logp.dtype)
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(), (rng.normal(size=2), *cls.example(rng))

@@ -19,6 +19,7 @@ from .margin_loss import *  # noqa: F403
 from .norm import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .resize import *  # noqa: F403
+from .sequence_loss import *  # noqa: F403
 from .special_pooling import *  # noqa: F403
 from .vision import *  # noqa: F403
 
@@ -40,6 +41,7 @@ for _name in (
     "norm",
     "pooling",
     "resize",
+    "sequence_loss",
     "special_pooling",
     "vision",
 ):
