@@ -10,9 +10,11 @@ from .attribute import *
 from .creation import *
 from .joining import *
 from .manipulation import *
+from .linalg import *
 from .logic import *
 from .math import *
 from .random import *
+from .norms import *
 from .products import *
 from .sequences import *
 from .reduction import *

@@ -35,7 +35,8 @@ def _define(name: str, f: Any) -> None:
 for _module, _names, _retypes in (*((m, n, False) for m, n in _SOURCES.items()), (logic, _BITS, False),
                                   (logic, _TRUTHS, True)):  # fmt: skip
     for _name in _names.split():
-        _define(_name + "_", inplace(getattr(_module, _name), name=_name + "_", retypes=_retypes))
+        _any = _retypes or _name in ("divide", "ldexp")  # integers become floating
+        _define(_name + "_", inplace(getattr(_module, _name), name=_name + "_", retypes=_any))
 
 # Other names of the same functions.
 for _alias, _name in {"mod_": "remainder_", "floor_mod_": "remainder_", "less_": "less_than_",

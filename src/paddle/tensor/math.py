@@ -20,6 +20,7 @@ from .families import need_tensor, no_method, of_one, of_two
 from .tensor import Tensor
 
 __all__ = [
+    "conj",
     "abs", "acos", "asin", "atan", "acosh", "asinh", "atanh", "cos", "sin", "tan", "cosh", "sinh", "tanh",
     "exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "square", "reciprocal", "sigmoid", "erf",
     "erfinv", "floor", "ceil", "sign", "trunc", "neg", "digamma", "lgamma", "gammaln", "i0", "i0e", "i1", "i1e",
@@ -662,6 +663,17 @@ def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
 
     check_inplace("increment", x)
     return replace(x, ew.add(x, Number(value, x.dtype)))
+
+
+@public(method=True)
+def conj(x: Tensor, name: str | None = None) -> Tensor:
+    """The complex conjugate; x itself where it is real.
+
+    Examples:
+        >>> paddle.conj(paddle.to_tensor([1.0 + 2.0j])).tolist()
+        [(1-2j)]
+    """
+    return ew.conj(need_tensor(x, "conj"))
 
 
 @public(method=True)

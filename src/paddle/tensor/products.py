@@ -19,7 +19,7 @@ from .tensor import Tensor
 
 __all__ = [
     "matmul", "mm", "bmm", "mv", "dot", "vecdot", "inner", "outer", "addmm", "baddbmm", "kron", "cross", "tensordot",
-    "einsum", "multi_dot",
+    "einsum",
 ]  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def dot(x: Tensor, y: Tensor, name: str | None = None, *, out: Any = None) -> Te
     need_tensor(x, "dot")
     need_tensor(y, "dot", "y")
     if not 1 <= x.ndim <= 2 or x.type.shape != y.type.shape:
-        raise errors.invalid_argument(
+        raise errors.precondition(
             "dot: the shapes differ.", expected="two vectors, or two matrices", received=f"x: {x.type}, y: {y.type}"
         )
     return fill_out(sum_(x * y, (x.ndim - 1,)), out)

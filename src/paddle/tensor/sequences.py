@@ -113,7 +113,7 @@ def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
     """
     need_tensor(x, "trace")
     if x.ndim < 2:
-        raise errors.invalid_argument("trace: x is no matrix.", expected="at least 2 axes", received=f"x: {x.type}")
+        raise errors.out_of_range("trace: x is no matrix.", expected="at least 2 axes", received=f"x: {x.type}")
     from .diagonal import diagonal
 
     t = diagonal(x, offset, axis1, axis2)

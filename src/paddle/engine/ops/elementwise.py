@@ -213,7 +213,10 @@ def in_float32(f: Callable) -> Callable:
 
 def float_samples(rng: np.random.Generator, low: float = -3.0, high: float = 3.0) -> list[np.ndarray]:
     """Shapes and dtypes on which element-wise operators are tested."""
-    make = lambda *s, d="float32": rng.uniform(low, high, s).astype(d)  # noqa: E731
+
+    def make(*shape: int, d: str = "float32") -> np.ndarray:
+        return np.asarray(rng.uniform(low, high, shape)).astype(d)
+
     return [make(3, 5), make(), make(0, 4), make(17, d="float64"), make(2, 1, 33), make(1, 1, d="float16")]
 
 
@@ -255,7 +258,7 @@ def unary(
             yield cls(), (np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, 1e30], "float32"),)
 
     body["samples"] = classmethod(samples)
-    cls = operator(type(name.title().replace("_", ""), (Unary,), body))
+    cls: Any = operator(type(name.title().replace("_", ""), (Unary,), body))
     cls.vjp_source = vjp
     return cls()
 
@@ -270,6 +273,7 @@ def binary(
     floating: bool = False,
     scalars: bool = True,
     bools: bool = True,
+    prepare: Callable | None = None,
     samples: Callable | None = None,
 ) -> Operator:
     """Defines an element-wise operator of two broadcasting arguments and returns it.
@@ -278,6 +282,8 @@ def binary(
     """
     body: dict[str, Any] = {"__doc__": f"{name} of two tensors, element by element.", "name": name}
     body["floating"], body["scalars"], body["bools"] = floating, scalars, bools
+    if prepare is not None:
+        body["prepare"] = lambda self, x, y: prepare(x, y)
     meaning = in_float32(numpy)
     body["numpy"] = lambda self, x, y: meaning(x, y)
     if vjp is not None:
@@ -308,7 +314,7 @@ def binary(
             yield cls(), (rng.integers(1, 9, (4, 3)).astype("int32"), rng.integers(1, 9, 3).astype("int32"))
 
     body["samples"] = classmethod(samples or default_samples)
-    cls = operator(type(name.title().replace("_", ""), (Binary,), body))
+    cls: Any = operator(type(name.title().replace("_", ""), (Binary,), body))
     cls.vjp_source = vjp  # sum_to reads shapes only
     return cls()
 
@@ -428,11 +434,19 @@ divide = binary(
     loops=lambda k, x, y: x / y,
     xla=lambda jnp, x, y: x / y,
 )
+
+
+def _shares(g: Any, wins: Any, ties: Any) -> tuple[Any, Any]:
+    """The gradient to the one that was taken; halved between equals."""
+    first = g * (cast(wins, g.dtype) + cast(ties, g.dtype) * 0.5)
+    return first, g - first
+
+
 maximum = binary(
     "maximum",
     numpy=np.maximum,
     scalars=False,
-    vjp=lambda g, out, x, y: (g * cast(greater_equal(x, y), g.dtype), g * cast(less_than(x, y), g.dtype)),
+    vjp=lambda g, out, x, y: _shares(g, greater_than(x, y), equal(x, y)),
     loops=lambda k, x, y: k.max(x, y),
     xla=lambda jnp, x, y: jnp.maximum(x, y),
 )
@@ -440,17 +454,17 @@ minimum = binary(
     "minimum",
     numpy=np.minimum,
     scalars=False,
-    vjp=lambda g, out, x, y: (g * cast(less_equal(x, y), g.dtype), g * cast(greater_than(x, y), g.dtype)),
+    vjp=lambda g, out, x, y: _shares(g, less_than(x, y), equal(x, y)),
     loops=lambda k, x, y: k.min(x, y),
     xla=lambda jnp, x, y: jnp.minimum(x, y),
 )
 
 equal = comparison("equal", numpy=np.equal, loop="eq", xla=lambda jnp, x, y: x == y)
 not_equal = comparison("not_equal", numpy=np.not_equal, loop="ne", xla=lambda jnp, x, y: x != y)
-less_than = comparison("less_than", numpy=np.less, loop="lt", xla=lambda jnp, x, y: x < y)
-less_equal = comparison("less_equal", numpy=np.less_equal, loop="le", xla=lambda jnp, x, y: x <= y)
-greater_than = comparison("greater_than", numpy=np.greater, loop="gt", xla=lambda jnp, x, y: x > y)
-greater_equal = comparison("greater_equal", numpy=np.greater_equal, loop="ge", xla=lambda jnp, x, y: x >= y)
+less_than: Operator = comparison("less_than", numpy=np.less, loop="lt", xla=lambda jnp, x, y: x < y)
+less_equal: Operator = comparison("less_equal", numpy=np.less_equal, loop="le", xla=lambda jnp, x, y: x <= y)
+greater_than: Operator = comparison("greater_than", numpy=np.greater, loop="gt", xla=lambda jnp, x, y: x > y)
+greater_equal: Operator = comparison("greater_equal", numpy=np.greater_equal, loop="ge", xla=lambda jnp, x, y: x >= y)
 
 negative = unary(
     "neg",

@@ -22,6 +22,7 @@ from .elementwise import (
     less_equal,
     log,
     number_type,
+    promoted,
     sqrt,
     unary,
 )
@@ -43,7 +44,7 @@ sin = unary(
     xla=lambda jnp, x: jnp.sin(x),
 )
 
-cos = unary(
+cos: Operator = unary(
     "cos",
     floating=True,
     numpy=np.cos,
@@ -103,7 +104,7 @@ sinh = unary(
     xla=lambda jnp, x: jnp.sinh(x),
 )
 
-cosh = unary(
+cosh: Operator = unary(
     "cosh",
     floating=True,
     numpy=np.cosh,
@@ -237,11 +238,15 @@ def _loop_power(k, x, y):
 
 
 def _power_slopes(g, out, x, y):
+    if isinstance(x, Number):  # then only the exponent varies
+        return None, g * conj(out) * (math.log(x.value) if x.value else 0.0)
+    if isinstance(y, Number):
+        return (g * conj(power(x, y.value - 1) * y.value) if y.value else g * 0.0), None
     if isinstance(y, Number):
         n = y.value
         return g * conj(x * 0.0 if n == 0 else power(x, n - 1) * n), None
-    dx = select(equal(y, 0), y * 0.0, y * power(x, y - 1.0))
-    return g * conj(dx), g * conj(select(equal(x, 0), out * 0.0, out * log(x)))
+    dx = select(equal(y, 0), 0, y * power(x, y - 1.0))
+    return g * conj(dx), g * conj(select(equal(x, 0), 0, out * log(select(equal(x, 0), 1, x))))
 
 
 def _power_samples(cls, rng):
@@ -366,7 +371,9 @@ class Angle(Unary):
         return x.with_dtype(part_of(x.dtype)) if x.dtype.is_complex else x
 
     def numpy(self, x):
-        return np.angle(x).astype(x.real.dtype)
+        if x.dtype.kind == "c":
+            return np.angle(x).astype(x.real.dtype)
+        return np.where(np.isnan(x), x, np.where(x < 0, np.pi, 0)).astype(x.dtype)
 
     def vjp(self, g, out, x):
         if not x.dtype.is_complex:
@@ -397,8 +404,6 @@ class Clip(Operator):
     """x, held between two bounds (0-d tensors or numbers). The gradient passes at the bounds too."""
 
     def prepare(self, x: Any, low: Any, high: Any) -> tuple[Any, ...]:
-        from .number import Number
-
         return (x, *(Number(b, x.dtype) if is_number(b) else cast(b, x.dtype) for b in (low, high)))
 
     def infer(self, x: TensorType, low: TensorType, high: TensorType) -> TensorType:
@@ -502,14 +507,21 @@ remainder = binary(
 
 
 # ---- of two arguments -------------------------------------------------------------------------
+def _in_float64(x, y):
+    """Integers are computed in float64, as upstream has it."""
+    x, y = promoted("atan2", x, y, scalars=False)
+    return (cast(x, types.float64), cast(y, types.float64)) if x.dtype.is_integer else (x, y)
+
+
 atan2 = binary(
     "atan2",
+    floating=True,
+    prepare=_in_float64,
     scalars=False,
     numpy=np.arctan2,
     vjp=lambda g, out, x, y: (g * y / (x * x + y * y), -(g * x) / (x * x + y * y)),
     loops=lambda k, x, y: k.atan2(x, y),
     xla=lambda jnp, x, y: jnp.arctan2(x, y),
-    floating=True,
 )
 
 
