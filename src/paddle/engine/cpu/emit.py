@@ -143,6 +143,7 @@ class Emitter:
         self.intrinsics: set[str] = set()
         self.cost = 0
         self.replaced: dict[int, str] = {}
+        self.indices: dict[int, bool] = {}
         self.loops_written = 0
         self.vector_bytes = vector_bytes
 
@@ -267,7 +268,12 @@ class Emitter:
         raise AssertionError(f"{op} of {d}")
 
     def is_index(self, e: Expr) -> bool:
-        return all(a.op in ("var", "param", "const", "add", "mul", "sub") for a in e.args)
+        """Whether `e` is made of loop variables and sizes alone: unlike elements, such sums do not overflow."""
+        got = self.indices.get(e.id)
+        if got is None:
+            plain = e.op in ("var", "param", "const") or (e.op in ("add", "mul", "sub") and e.dtype is types.int64)
+            got = self.indices[e.id] = plain and all(map(self.is_index, e.args))
+        return got
 
     def integer_division(self, op: str, e: Expr, a: str, b: str, t: str) -> str:
         signed = e.args[0].dtype.kind == "i"
@@ -533,7 +539,7 @@ class Emitter:
         self.loops_written += 1
         before = self.loops_written
         self.loop(rest, body)
-        hint = self.hint(v) if self.loops_written == before else ""
+        hint = self.hint(v, level) if self.loops_written == before else ""
         self.levels.pop()
         del self.level_of[v]
         more, after = self.name(), self.name()
@@ -554,10 +560,10 @@ class Emitter:
             f"{stop}:",
         ]
 
-    def hint(self, v: Var) -> str:
+    def hint(self, v: Var, level: _Level) -> str:
         """For an innermost loop: it is to be made of vectors, not unrolled; for short ones, of which width."""
         n = v.extent
-        if not isinstance(n, int):
+        if not isinstance(n, int) or "ret void" in level.code:  # LLVM reports on stderr if a width cannot be had
             return ", !llvm.loop !LOOP0"
         if n < 4:
             return ""

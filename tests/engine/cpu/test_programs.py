@@ -1,0 +1,192 @@
+"""Random programs, compiled whole and operator by operator, against their numpy meaning.
+
+`python tests/engine/cpu/test_programs.py FIRST LAST` tries the programs of seeds FIRST to LAST - 1 and cuts each
+failing one down to the operators that matter.
+"""
+
+import contextlib
+import random
+import sys
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from programs import Maker, tolerances
+
+from paddle.engine import flags
+from paddle.engine.cpu import executor
+from paddle.engine.cpu.executor import Executor
+from paddle.engine.eager.materialize import Reference
+from paddle.engine.ir.graph import Graph
+from paddle.engine.ops.registry import registry
+from paddle.engine.types import TensorType, dtype_of
+
+TIERS = ("never", "always")
+
+
+@contextlib.contextmanager
+def setting(name, value):
+    before = flags.get(name)
+    flags.set_(name, value)
+    try:
+        yield
+    finally:
+        flags.set_(name, before)
+
+
+def poison_arenas():
+    """What a kernel reads before it is written is then no plausible number."""
+    for a in executor._arenas:
+        a.fill(0xFF)
+
+
+def compare(got, want, tolerance, what):
+    assert got.shape == want.shape and got.dtype == want.dtype, f"{what}: {got.dtype}{got.shape}"
+    if want.dtype.kind in "biu":
+        np.testing.assert_array_equal(got, want, err_msg=what)
+        return
+    got, want = got.astype(np.float64), want.astype(np.float64)
+    np.testing.assert_allclose(got, want, rtol=0.0, atol=tolerance, err_msg=what)
+
+
+def problem(graph, arrays, donated, tolerance, tier):
+    """What is wrong with a program in one tier, or "" if nothing is."""
+    want = [a.copy() for a in Reference(graph)([a.copy() for a in arrays])]
+    with setting("FLAGS_eager_compile", tier):
+        try:
+            run = Executor(graph, donated)
+            for visit in range(2):
+                poison_arenas()
+                given_ = [a.copy() for a in arrays]
+                got = run(given_)
+                for i, (a, b) in enumerate(zip(given_, arrays)):
+                    if not donated[i]:
+                        np.testing.assert_array_equal(a, b, err_msg=f"input {i} was written to")
+                for j, (a, b, t) in enumerate(zip(got, want, tolerance)):
+                    compare(a, b, t, f"output {j}, visit {visit}")
+        except Exception as e:  # noqa: BLE001
+            return f"{type(e).__name__}: {e}"
+    return ""
+
+
+def check(maker):
+    tolerance = tolerances(maker)
+    for tier in TIERS:
+        wrong = problem(maker.graph, maker.arrays, maker.donated, tolerance, tier)
+        if wrong:
+            raise AssertionError(f"{tier}: {wrong}\n{maker.graph}\ndonated: {maker.donated}")
+
+
+@settings(max_examples=120, derandomize=True, deadline=None, database=None, phases=(Phase.explicit, Phase.generate),
+          suppress_health_check=list(HealthCheck))  # fmt: skip
+@given(st.randoms(use_true_random=False))
+def test_random_programs(choices):
+    check(Maker(choices.randrange))
+
+
+# ---- what was found ---------------------------------------------------------------------------
+def check_graph(build, *arrays, donated=()):
+    """Checks the program that `build(add, *values)` makes; add(name, *values, **attributes) appends a node."""
+    graph = Graph()
+    values = [graph.input(TensorType(a.shape, dtype_of(a.dtype))) for a in arrays]
+    out = build(lambda name, *args, **attributes: graph.add(registry[name](**attributes), args)[0], *values)
+    graph.outputs = list(out) if isinstance(out, tuple) else [out]
+    mask = tuple(i in donated for i in range(len(arrays)))
+    for tier in TIERS:
+        wrong = problem(graph, list(arrays), mask, [0.0] * len(graph.outputs), tier)
+        assert not wrong, f"{tier}: {wrong}"
+
+
+def test_a_buffer_taken_over_has_the_shape_of_the_output():
+    x = np.arange(16, dtype="float32").reshape(16, 1)
+    check_graph(lambda add, x: add("reshape", add("neg", x), shape=(16,)), x, donated=(0,))
+    x = np.zeros((1, 1, 0))
+    check_graph(lambda add, x, y: add("multiply", x, y), x, np.zeros((1, 3, 0, 0)), donated=(0, 1))
+
+
+def test_sums_of_products_of_integers_wrap():
+    x = np.resize(np.array([-(2**63), 2**63 - 1, 2**62, 3, -(2**62), 7]), 24)
+
+    def build(add, x, y):
+        a, b = add("multiply", x, add("add", x, x)), add("multiply", y, add("add", y, y))
+        return add("greater_than", add("add", a, b), a)
+
+    check_graph(build, x, x[::-1].copy())
+
+
+def test_nothing_is_reported_on_stderr(capfd):
+    x = np.arange(24)
+    check_graph(lambda add, x, y: add("floor_divide", x, y), x, x + 1)
+    assert capfd.readouterr().err == ""
+
+
+# ---- making a failing program small -----------------------------------------------------------
+def values_of(graph, arrays):
+    """Every value of a graph, by the reference."""
+    every = Graph(graph.name)
+    every.inputs, every.nodes, every.outputs = graph.inputs, graph.nodes, list(graph.values())
+    return dict(zip(every.outputs, Reference(every)([a.copy() for a in arrays])))
+
+
+def rebuilt(graph, arrays, donated, tolerance, keep_outputs, given_values):
+    """The graph with some values given as inputs and fewer outputs."""
+    known = values_of(graph, arrays)
+    new, env, new_arrays, new_donated = Graph(), {}, [], []
+    needed, nodes = {graph.outputs[j] for j in keep_outputs}, []
+    for n in reversed(graph.nodes):
+        if any(v in needed for v in n.outputs) and not any(v in given_values for v in n.outputs):
+            nodes.append(n)
+            needed.update(n.inputs)
+    for v in graph.values():
+        if v in needed and (v.node is None or v in given_values):
+            env[v] = new.input(v.type)
+            new_arrays.append(known[v])
+            new_donated.append(donated[v.index] if v.node is None else False)
+    for n in reversed(nodes):
+        env.update(zip(n.outputs, new.add(n.op, [env[v] for v in n.inputs])))
+    new.outputs = [env[graph.outputs[j]] for j in keep_outputs]
+    return new, new_arrays, tuple(new_donated), [tolerance[j] for j in keep_outputs]
+
+
+def minimized(graph, arrays, donated, tolerance, tier):
+    """A part of the program that still goes wrong."""
+    state = (graph, arrays, donated, tolerance)
+    changed = True
+    while changed:
+        changed = False
+        g = state[0]
+        tries = [
+            ([j for j in range(len(g.outputs)) if j != k], ()) for k in range(len(g.outputs)) if len(g.outputs) > 1
+        ]
+        tries += [(range(len(g.outputs)), n.outputs) for n in g.nodes]
+        for keep, given_values in tries:
+            smaller = rebuilt(*state, keep, set(given_values))
+            if problem(*smaller, tier):
+                state, changed = smaller, True
+                break
+        for i, d in enumerate(state[2]):
+            fewer = (*state[:2], tuple(x and k != i for k, x in enumerate(state[2])), state[3])
+            if d and problem(*fewer, tier):
+                state = fewer
+    return state
+
+
+def main(first, last):
+    failures = 0
+    for seed in range(first, last):
+        maker = Maker(random.Random(seed).randrange)
+        tolerance = tolerances(maker)
+        for tier in TIERS:
+            wrong = problem(maker.graph, maker.arrays, maker.donated, tolerance, tier)
+            if wrong:
+                failures += 1
+                g, arrays, donated, t = minimized(maker.graph, maker.arrays, maker.donated, tolerance, tier)
+                print(
+                    f"--- seed {seed}, {tier}, donated {donated}\n{g}\n{problem(g, arrays, donated, t, tier)}\n",
+                    flush=True,
+                )
+    print(f"{failures} failures of {last - first} programs")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
