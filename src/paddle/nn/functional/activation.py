@@ -620,5 +620,14 @@ relu_ = inplace_of(relu)
 elu_ = inplace_of(elu)
 hardtanh_ = inplace_of(hardtanh)
 leaky_relu_ = inplace_of(leaky_relu)
-softmax_ = inplace_of(softmax)
+
 thresholded_relu_ = inplace_of(thresholded_relu)
+
+
+@public()
+def softmax_(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+    """In-place form of `softmax`: the tensor takes the result's value and is returned."""
+    return _softmax_inplace(x, axis, dtype)
+
+
+_softmax_inplace = inplace_of(softmax)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ...engine import errors
+from ...engine.eager.trace import from_array
 from ...engine.ops import elementwise as ew
+from ...engine.ops.indexing import Gather
 from ...engine.ops.logic import select
 from ...engine.ops.math import abs_, pow_
 from ...engine.ops.reduction import Max, sum_
@@ -15,7 +19,7 @@ from ...tensor.tensor import Tensor
 from ...utils.public import public
 from ._check import axis_of, floating
 
-__all__ = ["cosine_similarity", "normalize", "pairwise_distance"]
+__all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
 
 def p_norm(x: Any, p: float, axis: int, keepdim: bool) -> Any:
@@ -125,3 +129,32 @@ def pairwise_distance(x: Tensor, y: Tensor, p: float = 2.0, epsilon: float = 1e-
     if epsilon:
         d = d + float(epsilon)
     return p_norm(d, float(p), axis_of(-1, d.ndim, "pairwise_distance"), keepdim)
+
+
+@public()
+def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
+    """The p-norm of the difference of each pair of rows.
+
+    Args:
+        x (Tensor): [N, D].
+        p (float, optional): of the norm, not negative. Default: 2.0.
+        name (str, optional): shown in printed programs. Default: None.
+
+    Returns:
+        Tensor: [N * (N - 1) / 2]: rows 0 and 1, 0 and 2, ..., 1 and 2, ...
+
+    Raises:
+        ValueError: x is no matrix, or p is negative.
+
+    Examples:
+        >>> paddle.pdist(paddle.to_tensor([[0.0, 0.0], [3.0, 4.0]])).tolist()
+        [5.0]
+    """
+    floating(x, "pdist")
+    if x.ndim != 2 or p < 0:
+        raise errors.invalid_argument(
+            "pdist: x is no matrix, or p is negative.", expected="x: [N, D], p >= 0", received=f"x: {x.type}, p: {p}"
+        )
+    first, second = np.triu_indices(x.shape[0], 1)
+    a, b = (Gather(0, False)(x, from_array(i.astype(np.int64))) for i in (first, second))
+    return p_norm(a - b, float(p), 1, False)
