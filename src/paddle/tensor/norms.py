@@ -33,7 +33,8 @@ def norm(x: Tensor, p: Any = None, axis: Any = None, keepdim: bool = False, out:
 
     Args:
         x (Tensor): floating or complex.
-        p (float|str, optional): the order, "fro" (root of the sum of squares, the default) or "nuc" (sum of the
+        p (float|str, optional): the order, "fro" (root of the sum of squares, the default
+            where axis is None; else 2) or "nuc" (sum of the
             singular values). With two axes: 1, -1, 2, -2, inf, -inf, "fro", "nuc".
         axis (int|list|tuple, optional): None for all elements as one vector.
         keepdim (bool): the axes stay, with size 1. out (Tensor, optional): Takes the result and is returned.
@@ -52,7 +53,7 @@ def norm(x: Tensor, p: Any = None, axis: Any = None, keepdim: bool = False, out:
     need_tensor(x, "norm", kind=TypeError)
     x = _floating(x if dtype is None else cast(x, dtype_of(dtype)), "norm")
     if p is None:
-        p = "fro" if axis is None or isinstance(axis, (list, tuple)) else 2.0
+        p = "fro" if axis is None else 2.0
     if p == "nuc":
         axes = [-2, -1] if axis is None else axis
         return fill_out(_matrix_norm(x, p, axes, keepdim, "norm"), out)

@@ -254,7 +254,7 @@ def _along(x: Tensor, axis: Any, name: str) -> tuple[Tensor, int]:
     """x and the axis to run along: all of x in a row for None."""
     if axis is None:
         return reshape(x, (x.type.size,)), 0
-    if name == "cumsum" and isinstance(axis, int) and not -builtins.max(x.ndim, 1) <= axis < builtins.max(x.ndim, 1):
+    if name != "cumprod" and isinstance(axis, int) and not -builtins.max(x.ndim, 1) <= axis < builtins.max(x.ndim, 1):
         raise errors.out_of_range(
             f"{name}: x has no such axis.", expected=f"axis in [{-x.ndim}, {x.ndim})", received=f"axis: {axis}"
         )
