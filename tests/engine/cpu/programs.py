@@ -130,9 +130,12 @@ class Maker:
 
     # -- steps --
     def step(self) -> None:
-        steps = (self.unary, self.binary, self.binary, self.compare, self.choose, self.reduce, self.reduce, self.rows,
-                 self.transpose, self.reshape, self.broadcast, self.slice, self.pad, self.product, self.concat,
-                 self.gather, self.create, self.integers, self.cast, self.host, self.norm, self.position)  # fmt: skip
+        steps = (
+            self.unary, self.unary, self.unary, self.binary, self.binary, self.binary, self.compare, self.choose,
+            self.reduce, self.reduce, self.rows, self.transpose, self.reshape, self.broadcast, self.slice, self.pad,
+            self.product, self.concat, self.gather, self.create, self.integers, self.cast, self.host, self.norm,
+            self.position,
+        )  # fmt: skip
         self.one_of(steps)()
 
     def unary(self) -> None:
@@ -252,7 +255,7 @@ class Maker:
         names = [reduction.Max, reduction.Min] if n else []
         float_ = v.dtype.kind == "f"
         small = float_ and v.dtype.itemsize < 4
-        if v.dtype.kind == "i" or (b.size * n < 1e6 and not (small and n > 500)):
+        if v.dtype.kind == "i" or b.size * n < (1e4 if small else 1e6):
             names += [reduction.Sum] * 3
         if v.dtype.kind == "i" or (b.size <= 4 and n <= 4 and b.error < 1e-3):
             names.append(reduction.Prod)
@@ -268,7 +271,7 @@ class Maker:
             if error or size * 16 >= 1 / e if float_ else False:
                 error += n * e * size
         elif kind is reduction.Prod:
-            size = max(1.0, b.size) ** max(n, 1)
+            size = max(1.0, b.size) ** max(n, 1) if n <= 4 else math.inf
             error = n * size * (b.error + 8 * e)
         elif kind is reduction.Logsumexp:
             size, error = b.size + math.log(max(n, 1)) + 1, b.error + 8 * e * (n + 8)
@@ -412,11 +415,12 @@ class Maker:
         else:
             i = self.new_input("int64", dims)
             self.arrays[i.index] = self.rng.integers(-n, n, dims)
+            self.bounds[i] = Bounds(n, 0.0)
         if v.type.size // n * i.type.size > MOST:
             return
         kind = self.pick(4)
         if kind == 0 and axis == 0 and self.tame(v) and v.dtype.kind == "f" and i.ndim == 1:
-            rows = self.same(indexing.Gather(0, True), v, i)
+            rows = self.add(indexing.Gather(0, True), v, i, size=self.b(v).size, error=self.b(v).error)
             b = self.b(rows)
             times = max(i.type.size, 1)
             e = EPSILON[v.dtype.name]
@@ -424,7 +428,7 @@ class Maker:
             error += times * e * size if error or size * 16 > 1 / e else 0.0
             self.add(indexing.ScatterAdd(0, (n,), True), rows, i, size=size, error=error)
         else:
-            self.same(indexing.Gather(axis, True), v, i)
+            self.add(indexing.Gather(axis, True), v, i, size=self.b(v).size, error=self.b(v).error)
 
     def create(self) -> None:
         dims = self.some_shape()
@@ -504,8 +508,8 @@ class Maker:
     def choose_outputs(self) -> None:
         values = list(self.bounds)
         outputs = [values[-1]]
-        for _ in range(1 + self.pick(6)):
-            outputs.append(self.one_of(values))
+        for _ in range(2 + self.pick(8)):
+            outputs.append(values[max(self.pick(len(values)), self.pick(len(values)))])
         if self.pick(3) == 0:
             outputs.append(self.one_of(self.graph.inputs))
         if self.pick(3) == 0:

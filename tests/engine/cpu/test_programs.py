@@ -155,10 +155,9 @@ def minimized(graph, arrays, donated, tolerance, tier):
     while changed:
         changed = False
         g = state[0]
-        tries = [
-            ([j for j in range(len(g.outputs)) if j != k], ()) for k in range(len(g.outputs)) if len(g.outputs) > 1
-        ]
-        tries += [(range(len(g.outputs)), n.outputs) for n in g.nodes]
+        count = len(g.outputs)
+        tries = [([j for j in range(count) if j != k], ()) for k in range(count) if count > 1]
+        tries += [(range(count), n.outputs) for n in g.nodes]
         for keep, given_values in tries:
             smaller = rebuilt(*state, keep, set(given_values))
             if problem(*smaller, tier):
