@@ -226,6 +226,10 @@ def make_parameter(
         shape = shape.tolist()
     elif isinstance(shape, (int, np.integer)):
         shape = [shape]
+    if not all(isinstance(n, (int, np.integer, Tensor)) for n in shape):
+        raise errors.invalid_type(
+            "create_parameter: the shape is not made of integers.", expected="list of int", received=f"shape: {shape!r}"
+        )
     shape = tuple(int(n) for n in shape)
     kind = types.default_dtype() if dtype is None else dtype_of(dtype)
     start = attr.initializer

@@ -44,10 +44,11 @@ class ClipGradBase:
 def _positive_number(who: str, name: str, value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
-        raise errors.invalid_argument(
-            f"{who}: {name} is not a number.", expected="a float", received=f"{name}: {value!r}"
-        ) from None
+    except ValueError:
+        make = errors.invalid_argument
+    except TypeError:
+        make = errors.invalid_type
+    raise make(f"{who}: {name} is not a number.", expected="a float", received=f"{name}: {value!r}")
 
 
 def square_sum(g: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Initializers as functions that change a Tensor in place."""
+"""Initializers as functions that change a Tensor in place; they return another Tensor of the same values."""
 
 from __future__ import annotations
 
@@ -26,34 +26,39 @@ __all__ = [
 ]
 
 
+def _fill(tensor: Tensor, start: Any) -> Tensor:
+    start(tensor)
+    return tensor.detach()
+
+
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Evenly spread over [a, b)."""
-    return init.Uniform(a, b)(tensor)
+    return _fill(tensor, init.Uniform(a, b))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Normally distributed."""
-    return init.Normal(mean, std)(tensor)
+    return _fill(tensor, init.Normal(mean, std))
 
 
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0) -> Tensor:
     """Normally distributed within [a, b]."""
-    return init.TruncatedNormal(mean, std, a, b)(tensor)
+    return _fill(tensor, init.TruncatedNormal(mean, std, a, b))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """All elements are val."""
-    return init.Constant(val)(tensor)
+    return _fill(tensor, init.Constant(val))
 
 
 def ones_(tensor: Tensor) -> Tensor:
     """All elements are 1."""
-    return init.Constant(1.0)(tensor)
+    return _fill(tensor, init.Constant(1.0))
 
 
 def zeros_(tensor: Tensor) -> Tensor:
     """All elements are 0."""
-    return init.Constant(0.0)(tensor)
+    return _fill(tensor, init.Constant(0.0))
 
 
 def eye_(tensor: Tensor) -> Tensor:
@@ -62,34 +67,34 @@ def eye_(tensor: Tensor) -> Tensor:
 
     if tensor.ndim != 2:
         raise AssertionError("(InvalidArgument) eye_: only tensors with 2 dimensions are supported.")
-    return init.Assign(np.eye(*tensor.shape))(tensor)
+    return _fill(tensor, init.Assign(np.eye(*tensor.shape)))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """A convolution weight that passes its input through; see nn.initializer.Dirac."""
-    return init.Dirac(groups)(tensor)
+    return _fill(tensor, init.Dirac(groups))
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, fan_in: Any = None, fan_out: Any = None) -> Tensor:
     """See nn.initializer.XavierUniform."""
-    return init.XavierUniform(fan_in, fan_out, gain)(tensor)
+    return _fill(tensor, init.XavierUniform(fan_in, fan_out, gain))
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, fan_in: Any = None, fan_out: Any = None) -> Tensor:
     """See nn.initializer.XavierNormal."""
-    return init.XavierNormal(fan_in, fan_out, gain)(tensor)
+    return _fill(tensor, init.XavierNormal(fan_in, fan_out, gain))
 
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
     """See nn.initializer.KaimingUniform; a is the negative slope."""
-    return init.KaimingUniform(None, a, nonlinearity, mode)(tensor)
+    return _fill(tensor, init.KaimingUniform(None, a, nonlinearity, mode))
 
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
     """See nn.initializer.KaimingNormal; a is the negative slope."""
-    return init.KaimingNormal(None, a, nonlinearity, mode)(tensor)
+    return _fill(tensor, init.KaimingNormal(None, a, nonlinearity, mode))
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
     """See nn.initializer.Orthogonal."""
-    return init.Orthogonal(gain)(tensor)
+    return _fill(tensor, init.Orthogonal(gain))

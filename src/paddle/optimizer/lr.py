@@ -823,7 +823,3 @@ class LinearLR(LRScheduler):
         if self.last_epoch > total:
             return self.last_lr
         return self.last_lr * (1.0 + (b - a) / (total * a + (self.last_epoch - 1) * (b - a)))
-
-    def _get_closed_form_lr(self) -> float:
-        share = min(self.total_steps, self.last_epoch) / self.total_steps
-        return self.base_lr * (self.start_factor + (self.end_factor - self.start_factor) * share)

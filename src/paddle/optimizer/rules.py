@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -99,12 +100,12 @@ class Momentum(Optimizer):
         weight_decay (float|L1Decay|L2Decay, optional): a penalty.
         grad_clip (ClipGradBase, optional): clips the gradients.
         multi_precision (bool): keeps low precision parameters in float32 too. Default: False.
-        rescale_grad (float): a factor of the gradient. Default: 1.0.
+        rescale_grad (float): accepted; as upstream in dynamic mode, gradients are not scaled. Default: 1.0.
         use_multi_tensor (bool): accepted; all parameters are updated together anyway. Default: False.
         name (str, optional): for printing.
     """
 
-    settings = ("_momentum", "_use_nesterov", "_rescale_grad")
+    settings = ("_momentum", "_use_nesterov")
 
     def __init__(
         self,
@@ -120,6 +121,8 @@ class Momentum(Optimizer):
         name: str | None = None,
     ) -> None:
         _given("Momentum", learning_rate=learning_rate, momentum=momentum)
+        if rescale_grad != 1.0:
+            warnings.warn("Momentum: rescale_grad has no effect; scale the loss instead.", stacklevel=2)
         self._momentum, self._use_nesterov, self._rescale_grad = momentum, bool(use_nesterov), rescale_grad
         self._multi_precision = multi_precision
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
@@ -128,8 +131,6 @@ class Momentum(Optimizer):
         return {"velocity": full(p, 0.0)}
 
     def update(self, p, g, state, lr):
-        if self._rescale_grad != 1.0:
-            g = g * self._rescale_grad
         v = state["velocity"] * self._momentum + g
         return p - lr * (g + v * self._momentum if self._use_nesterov else v), {"velocity": v}
 

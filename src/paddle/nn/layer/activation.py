@@ -20,14 +20,27 @@ def _activation(
 ) -> type[Layer]:
     """A layer that passes its arguments on, in order, to a function."""
     names = tuple(signature)
+    apply = getattr(F, function)
+    attributes = ["_" + k for k in names if k != "name"]
+    if not attributes:
 
-    def call(self: Any, x: Any) -> Any:
-        return getattr(F, function)(x, *(getattr(self, "_" + k) for k in names))
+        def forward(self: Any, x: Tensor) -> Tensor:
+            return apply(x)
+    elif len(attributes) == 1:
+        (only,) = attributes
+
+        def forward(self: Any, x: Tensor) -> Tensor:
+            return apply(x, self.__dict__[only])
+    else:
+
+        def forward(self: Any, x: Tensor) -> Tensor:
+            state = self.__dict__
+            return apply(x, *[state[k] for k in attributes])
 
     doc = f"{text}\n\n    Args:\n{args}        name (str, optional): for printing.\n"
     if "name" not in signature:
         signature = {**signature, "name": None}
-    cls = layer_class(name, signature, call, shown=names if shown is None else shown, doc=doc, module=__name__)
+    cls = layer_class(name, signature, forward, shown=names if shown is None else shown, doc=doc, module=__name__)
     __all__.append(name)
     return cls
 

@@ -26,7 +26,7 @@ def layer_class(
     Args:
         name: of the class.
         signature: parameters with their defaults (`...` for none), in order.
-        call: takes the layer and the inputs.
+        call: `forward`, a function of the layer and the inputs.
         shown: names that are printed, or a function of the layer that gives the text.
         doc, module: of the class.
         check: is called with the finished layer.
@@ -50,14 +50,11 @@ def layer_class(
         if check is not None:
             check(self)
 
-    def forward(self: Any, *inputs: Any, **kwargs: Any) -> Any:
-        return call(self, *inputs, **kwargs)
-
     def extra_repr(self: Any) -> str:
         if callable(shown):
             return named(shown(self), self.__dict__.get("name"))
         return named(", ".join(f"{k}={getattr(self, prefix + k)}" for k in shown), self.__dict__.get("name"))
 
     __init__.__signature__ = sig  # type: ignore[attr-defined]
-    body = {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__doc__": doc, "__module__": module}
+    body = {"__init__": __init__, "forward": call, "extra_repr": extra_repr, "__doc__": doc, "__module__": module}
     return type(name, (Layer,), body)

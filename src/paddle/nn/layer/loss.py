@@ -66,18 +66,11 @@ _DESCRIBED = {
 }
 
 
-def _cross_entropy(s: Any, input: Tensor, label: Tensor) -> Tensor:
+def _cross_entropy(self: Any, input: Tensor, label: Tensor) -> Tensor:
     return F.cross_entropy(
-        input,
-        label,
-        weight=s.weight,
-        ignore_index=s.ignore_index,
-        reduction=s.reduction,
-        soft_label=s.soft_label,
-        axis=s.axis,
-        use_softmax=s.use_softmax,
-        label_smoothing=s.label_smoothing,
-    )
+        input, label, self.weight, self.ignore_index, self.reduction, self.soft_label, self.axis, self.use_softmax,
+        self.label_smoothing,
+    )  # fmt: skip
 
 
 CrossEntropyLoss = _loss(

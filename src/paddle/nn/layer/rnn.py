@@ -106,9 +106,10 @@ class _Cell(RNNCellBase):
         for name, columns, attr in zip(("weight_ih", "weight_hh"), (input_size, out_size), attrs):
             setattr(self, name, self._parameter([rows, columns], attr, bound))
         for name, attr in zip(("bias_ih", "bias_hh"), attrs[2:]):
-            p = None
-            if attr is not False:
-                p = self.create_parameter([rows], attr, is_bias=True, default_initializer=Uniform(-bound, bound))
+            start: Any = Uniform(-bound, bound) if attr is not False else Constant(0.0)
+            p = self.create_parameter([rows], attr or None, is_bias=True, default_initializer=start)
+            if attr is False:
+                p.stop_gradient = True  # upstream keeps zeros, under the same name
             setattr(self, name, p)
 
     def _parameter(self, shape: list[int], attr: Any, bound: float) -> Any:
@@ -120,12 +121,10 @@ class _Cell(RNNCellBase):
 
     def _input(self, x: Tensor) -> Tensor:
         """The input's part of the gates; x may have more axes in front."""
-        out = x.matmul(self.weight_ih, transpose_y=True)
-        return out if self.bias_ih is None else out + self.bias_ih
+        return x.matmul(self.weight_ih, transpose_y=True) + self.bias_ih
 
     def _hidden(self, h: Tensor) -> Tensor:
-        out = h.matmul(self.weight_hh, transpose_y=True)
-        return out if self.bias_hh is None else out + self.bias_hh
+        return h.matmul(self.weight_hh, transpose_y=True) + self.bias_hh
 
     def advance(self, x_gates: Tensor, states: Any) -> tuple[Tensor, Any]:
         """One step from the input's part of the gates."""
@@ -143,8 +142,8 @@ class _Cell(RNNCellBase):
 _CELL_ARGS = """
         weight_ih_attr (ParamAttr, optional): of weight_ih [{gates}hidden_size, input_size].
         weight_hh_attr (ParamAttr, optional): of weight_hh [{gates}hidden_size, hidden_size].
-        bias_ih_attr (ParamAttr|bool, optional): of bias_ih [{gates}hidden_size]; False for none.
-        bias_hh_attr (ParamAttr|bool, optional): of bias_hh [{gates}hidden_size]; False for none.
+        bias_ih_attr (ParamAttr|bool, optional): of bias_ih [{gates}hidden_size]; False for zeros.
+        bias_hh_attr (ParamAttr|bool, optional): of bias_hh [{gates}hidden_size]; False for zeros.
         name (str, optional): not used.
     """
 
@@ -449,11 +448,11 @@ class _RNNBase(LayerList):
                 made = RNN(self.cell_class(size, hidden_size, **cell), False, time_major)
             self.append(made)
             size = self.num_directions * (proj_size or hidden_size)
+            names = ["weight_ih", "weight_hh"]
+            names += [n for n in ("bias_ih", "bias_hh") if cell[n + "_attr"] is not False]
             for suffix, c in zip(("", "_reverse"), self._cells(i)):
-                for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
-                    p = c._parameters.get(name)
-                    if p is not None:
-                        setattr(self, f"{name}_l{i}{suffix}", p)
+                for name, p in zip(names, c.parameters()):
+                    setattr(self, f"{name}_l{i}{suffix}", p)
 
     def _cells(self, i: int) -> list[Any]:
         layer = self[i]
