@@ -138,7 +138,7 @@ def contractions(draw):
     return Contraction(axes, dtype, offsets["a"], offsets["b"], draw(st.booleans()), draw(st.booleans()))
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(contractions(), st.sampled_from([16, 32, 32, 64]), st.lists(st.integers(0, 10**6), max_size=3), st.booleans())
 def test_any_contraction(spec, vector_bytes, cuts, at_end):
     """64 runs anywhere: LLVM splits vectors that the CPU lacks."""

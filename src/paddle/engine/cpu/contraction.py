@@ -185,7 +185,7 @@ class _Kernel(Nest):
                 pa, pb, pc = (self.gep(p, self.mul(start, st)) for p, st in ((a, sa), (b, sb), (c, sc)))
                 at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), last]
                 if s.panel is not None and s.window is None:
-                    self.pack(pb, [self.mul(x, sb) for x in at], steps)
+                    self.pack(pb, at, steps)
                 self.rows(pa, pb, pc, *rows, nv, at, steps, add)
                 return []
 
@@ -515,17 +515,23 @@ class _Kernel(Nest):
         lane = self.n("v.b")
 
         def one_step(src: str, dst: str) -> str:
-            for j, x in enumerate([self.load(self.gep(src, o), lane) for o in at]):
+            for j, x in enumerate([self.load(self.gep(src, self.mul(o, lane)), lane) for o in at]):
                 self.do(f"store {self.vec} {x}, ptr {self.gep(dst, j * s.lanes * self.size)}, align {self.size}")
             return self.gep(dst, row)
 
         def square(src: str, dst: str) -> str:
             """As many steps as lanes, read along the reduce axis."""
-            for j, o in enumerate(at):
-                read = [self.load(self.gep(src, o, self.mul(i, lane)), self.size) for i in range(s.lanes)]
+
+            def one(j: Num, _: Values) -> Values:
+                column = self.extreme("min", self.mul(j, s.lanes), at[-1])
+                rows = self.gep(src, self.mul(column, lane))
+                to = self.gep(dst, self.mul(j, s.lanes * self.size))
+                read = [self.load(self.gep(rows, self.mul(i, lane)), self.size) for i in range(s.lanes)]
                 for i, x in enumerate(self.transposed(read)):
-                    to = self.gep(dst, i * row + j * s.lanes * self.size)
-                    self.do(f"store {self.vec} {x}, ptr {to}, align {self.size}")
+                    self.do(f"store {self.vec} {x}, ptr {self.gep(to, i * row)}, align {self.size}")
+                return []
+
+            self.loop(len(at), one)
             return self.gep(dst, s.lanes * row)
 
         def nest(level: int, src: str, dst: str) -> str:

@@ -31,6 +31,11 @@ class Cut:
     def tiles(self) -> int:
         return self.n1 + self.n2
 
+    @property
+    def sizes(self) -> list[tuple[int, int]]:
+        """(how many, of what size), one or two."""
+        return [(n, s) for n, s in ((self.n1, self.s1), (self.n2, self.s2)) if n]
+
 
 def window_row(v: Dim, itemsize: int) -> int:
     """Bytes from step to step in a packed window; no multiple of 256, which would crowd a few cache sets."""

@@ -273,10 +273,8 @@ def outer(
                     b_lane = 1
                 elif conflicts([(d.extent, d.b) for d in k], nv * lanes * itemsize, itemsize) and r1_cut.tiles > 2:
                     b_cost = 4.0
-                for n1, s1 in ((v_cut.n1, v_cut.s1), (v_cut.n2, v_cut.s2)):
-                    for n2, s2 in ((r1_cut.n1, r1_cut.s1), (r1_cut.n2, r1_cut.s2)):
-                        if not n1 * n2:
-                            continue
+                for n1, s1 in v_cut.sizes:
+                    for n2, s2 in r1_cut.sizes:
                         loads = load_cost(v.a, lanes) * (s2 if r1.a else 1) * (s1 if v.a else 1)
                         loads += load_cost(b_lane, lanes) * b_cost * (s2 if r1.b else 1) * (s1 if v.b else 1)
                         each = steps * (
@@ -301,7 +299,8 @@ def outer(
                         cycles += again * steps * y.extent * (3.0 + pieces * (1.0 if x.b == 1 else 1.25 * lanes))
                     else:
                         cycles += again * steps * vectors * (each + 0.5)
-                cycles *= outside
+                bulky = 0.01 * (packed and v.b != 1 and len(v_cut.sizes) > 1) + 0.05 * (v.c != 1)
+                cycles *= outside * (1.0 + bulky)  # much to compile
                 parts = dict(
                     kind="outer", lanes=lanes, swap=swap, loops=tuple(rest), v=v, v_cut=v_cut, v_block=v_cut.tiles,
                     r1=r1, r1_cut=r1_cut, r1_block=r_block, r2=ONE, r2_cut=Cut(1, 1), r2_block=1, k=k,
@@ -338,7 +337,7 @@ def block_reduce(s: Schedule, packed: bool) -> Schedule:
         block = 0
     s = replace(s, k_block=block)
     if not packed:
-        return replace(s, unroll=unrolled(s.k, block))
+        return replace(s, unroll=unrolled(s, s.k))
     whole = [replace(s.k[0], extent=block or n), *s.k[1:]]
     strides, after = [], 1
     for d in reversed(whole):
@@ -347,7 +346,7 @@ def block_reduce(s: Schedule, packed: bool) -> Schedule:
     panel = merge([replace(d, b=b) for d, b in zip(whole, reversed(strides))])
     panel.sort(key=lambda d: -d.b)
     outer_steps = panel[0].extent // (block or n) if n else 1
-    return replace(s, panel=tuple(panel), panel_outer=outer_steps, unroll=unrolled(tuple(panel), block))
+    return replace(s, panel=tuple(panel), panel_outer=outer_steps, unroll=unrolled(s, tuple(panel)))
 
 
 def even_block(n: int, most: int) -> int:
@@ -359,12 +358,13 @@ def even_block(n: int, most: int) -> int:
     return -(-n // blocks)
 
 
-def unrolled(k: tuple[Dim, ...], block: int) -> int:
-    """How many reduce axes, from the innermost, are written out: as long as it is at most 9 steps."""
+def unrolled(s: Schedule, k: tuple[Dim, ...]) -> int:
+    """How many reduce axes, from the innermost, are written out: up to 9 steps of 12 accumulators."""
+    sums = max(s.v_cut.s1, s.v_cut.s2) * max(s.r1_cut.s1, s.r1_cut.s2)
     count, steps = 0, 1
     for i, d in enumerate(reversed(k)):
         steps *= d.extent
-        if steps > 9 or (block and i == len(k) - 1):
+        if steps > 9 or steps * sums > 110 or (s.k_block and i == len(k) - 1):
             break
         count += 1
     return count
@@ -393,8 +393,8 @@ def dot(
                     continue
                 tried.add((r1_cut.s1, r2_cut.s1))
                 cycles = 0.0
-                for n1, s1 in ((r1_cut.n1, r1_cut.s1), (r1_cut.n2, r1_cut.s2)):
-                    for n2, s2 in ((r2_cut.n1, r2_cut.s1), (r2_cut.n2, r2_cut.s2)):
+                for n1, s1 in r1_cut.sizes:
+                    for n2, s2 in r2_cut.sizes:
                         each = steps * machine.tile(s1, s2, 1, s1 + s2, s2 + 1) + 15 + 4 * s1 * s2
                         cycles += n1 * n2 * each
                 cycles *= 1.1 * math.prod(d.extent for d in rest)
