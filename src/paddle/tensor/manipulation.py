@@ -108,7 +108,7 @@ def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """
     type_ = tensor_argument(x, "reshape").type
     key = None
-    if type(shape) in (list, tuple):
+    if isinstance(shape, (list, tuple)):
         if set(map(type, shape)) == _INT:
             key = (type_, *shape)
             op = _reshapes.get(key)
