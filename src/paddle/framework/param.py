@@ -284,7 +284,7 @@ def create_parameter(
 
     Examples:
         >>> paddle.create_parameter([2, 3], "float32").shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     if not isinstance(shape, (list, tuple, Tensor)):
         raise errors.invalid_type(

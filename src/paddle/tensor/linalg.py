@@ -268,8 +268,9 @@ def lstsq(x: Tensor, y: Tensor, rcond: float | None = None, driver: str | None =
         tuple: X, the sums of squared residuals (M > N and full rank only), ranks, singular values.
 
     Examples:
-        >>> paddle.linalg.lstsq(paddle.to_tensor([[1.0], [1.0]]), paddle.to_tensor([[1.0], [3.0]]))[0].tolist()
-        [[2.0]]
+        >>> best = paddle.linalg.lstsq(paddle.to_tensor([[1.0], [1.0]]), paddle.to_tensor([[1.0], [3.0]]))[0]
+        >>> round(best.item(), 4)
+        2.0
     """
     need_tensor(x, "lstsq", kind=TypeError)
     need_tensor(y, "lstsq", "y", TypeError)
@@ -382,7 +383,7 @@ def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:
 
     Examples:
         >>> paddle.matrix_transpose(paddle.ones([2, 3])).shape
-        [3, 2]
+        paddle.Size([3, 2])
     """
     if no_method(x, "matrix_transpose").ndim < 2:
         raise errors.invalid_argument("matrix_transpose: x is no matrix.", received=f"x: {x.type}")
@@ -589,7 +590,7 @@ def svd_lowrank(x: Tensor, q: int | None = None, niter: int = 2, M: Any = None,
 
     Examples:
         >>> [t.shape for t in paddle.linalg.svd_lowrank(paddle.rand([4, 3]), q=2)]
-        [[4, 2], [2], [3, 2]]
+        [paddle.Size([4, 2]), paddle.Size([2]), paddle.Size([3, 2])]
     """
     need_tensor(x, "svd_lowrank")
     a = x if M is None else x - M
@@ -616,7 +617,7 @@ def pca_lowrank(x: Tensor, q: int | None = None, center: bool = True, niter: int
 
     Examples:
         >>> [t.shape for t in paddle.linalg.pca_lowrank(paddle.rand([4, 3]), q=2)]
-        [[4, 2], [2], [3, 2]]
+        [paddle.Size([4, 2]), paddle.Size([2]), paddle.Size([3, 2])]
     """
     need_tensor(x, "pca_lowrank")
     k = min(6, *x.type.shape[-2:]) if q is None else q

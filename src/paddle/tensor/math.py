@@ -681,7 +681,7 @@ def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str |
     """scale_b * tanh(scale_a * x).
 
     Examples:
-        >>> [builtins.round(v, 4) for v in paddle.stanh(paddle.to_tensor([0.0, 1.0])).tolist()]
+        >>> [round(v, 4) for v in paddle.stanh(paddle.to_tensor([0.0, 1.0])).tolist()]
         [0.0, 1.0038]
     """
     return ew.tanh(need_tensor(x, "stanh") * scale_a) * scale_b
@@ -732,7 +732,7 @@ def deg2rad(x: Tensor, name: str | None = None) -> Tensor:
     """Degrees in radians.
 
     Examples:
-        >>> [builtins.round(v, 4) for v in paddle.deg2rad(paddle.to_tensor([180.0])).tolist()]
+        >>> [round(v, 4) for v in paddle.deg2rad(paddle.to_tensor([180.0])).tolist()]
         [3.1416]
     """
     return _degrees(x, _math.pi / 180, "deg2rad")
@@ -743,7 +743,7 @@ def rad2deg(x: Tensor, name: str | None = None) -> Tensor:
     """Radians in degrees.
 
     Examples:
-        >>> [builtins.round(v, 2) for v in paddle.rad2deg(paddle.to_tensor([3.14159265])).tolist()]
+        >>> [round(v, 2) for v in paddle.rad2deg(paddle.to_tensor([3.14159265])).tolist()]
         [180.0]
     """
     return _degrees(x, 180 / _math.pi, "rad2deg")
@@ -754,7 +754,7 @@ def sinc(x: Tensor, name: str | None = None) -> Tensor:
     """sin(pi x) / (pi x), which is 1 at 0.
 
     Examples:
-        >>> [builtins.round(v, 4) for v in paddle.sinc(paddle.to_tensor([0.0, 0.5])).tolist()]
+        >>> [round(v, 4) for v in paddle.sinc(paddle.to_tensor([0.0, 0.5])).tolist()]
         [1.0, 0.6366]
     """
     need_tensor(x, "sinc", kind=TypeError)
@@ -855,7 +855,7 @@ def polygamma(x: Tensor, n: int, name: str | None = None) -> Tensor:
         TypeError: n is not an integer. ValueError: n is negative.
 
     Examples:
-        >>> [builtins.round(v, 4) for v in paddle.polygamma(paddle.to_tensor([1.0]), 1).tolist()]
+        >>> [round(v, 4) for v in paddle.polygamma(paddle.to_tensor([1.0]), 1).tolist()]
         [1.6449]
     """
     need_tensor(x, "polygamma")
@@ -871,7 +871,7 @@ def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
     """The log of the multivariate gamma function of dimension p.
 
     Examples:
-        >>> [builtins.round(v, 4) for v in paddle.multigammaln(paddle.to_tensor([3.0]), 2).tolist()]
+        >>> [round(v, 4) for v in paddle.multigammaln(paddle.to_tensor([3.0]), 2).tolist()]
         [1.5502]
     """
     need_tensor(x, "multigammaln", kind=TypeError)

@@ -144,7 +144,7 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
     Examples:
         >>> paddle.inner(paddle.ones([2, 3]), paddle.ones([4, 3])).shape
-        [2, 4]
+        paddle.Size([2, 4])
     """
     need_tensor(x, "inner")
     need_tensor(y, "inner", "y")
@@ -269,7 +269,7 @@ def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> T
 
     Examples:
         >>> paddle.tensordot(paddle.ones([2, 3]), paddle.ones([3, 4]), axes=1).shape
-        [2, 4]
+        paddle.Size([2, 4])
     """
     need_tensor(x, "tensordot", kind=TypeError)
     need_tensor(y, "tensordot", "y", TypeError)
@@ -318,7 +318,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
 
     Examples:
         >>> paddle.einsum("ij,jk->ik", paddle.ones([2, 3]), paddle.ones([3, 4])).shape
-        [2, 4]
+        paddle.Size([2, 4])
     """
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
@@ -334,7 +334,7 @@ def multi_dot(x: list[Tensor], name: str | None = None) -> Tensor:
 
     Examples:
         >>> paddle.linalg.multi_dot([paddle.ones([2, 3]), paddle.ones([3, 4]), paddle.ones([4, 1])]).shape
-        [2, 1]
+        paddle.Size([2, 1])
     """
     if not isinstance(x, (list, tuple)) or len(x) < 2 or not all(isinstance(t, Tensor) for t in x):
         raise errors.invalid_argument("multi_dot: no list of matrices.", expected="at least two", received=f"{x!r}")

@@ -91,7 +91,7 @@ def randn(shape: Any, dtype: Any = None, name: str | None = None, *, out: Any = 
 
     Examples:
         >>> paddle.randn([2, 3]).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     t = ops.normal(next_key(), _shape(shape, "randn"), dtype=_floating(dtype, "randn"))
     return finish(t, out, requires_grad, device, "randn")
@@ -104,7 +104,7 @@ def standard_normal(shape: Any, dtype: Any = None, name: str | None = None, *, o
 
     Examples:
         >>> paddle.standard_normal([2, 3]).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     return randn(shape, dtype, out=out, device=device, requires_grad=requires_grad)
 
@@ -115,7 +115,7 @@ def gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dty
 
     Examples:
         >>> paddle.tensor.random.gaussian([2, 3]).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     d = _floating(dtype, "gaussian")
     return ops.normal(_key(seed), _shape(shape, "gaussian"), float(mean), float(std), d)
@@ -143,7 +143,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None 
 
     Examples:
         >>> paddle.normal(2.0, 0.5, [3]).shape
-        [3]
+        paddle.Size([3])
     """
     for v, label in ((mean, "mean"), (std, "std")):
         if not isinstance(v, Tensor) and not ew.is_number(v):
@@ -252,7 +252,7 @@ def rand_like(input: Tensor, name: str | None = None, *, dtype: Any = None, devi
 
     Examples:
         >>> paddle.rand_like(paddle.ones([2, 3])).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     no_method(input, "rand_like")
     d = _floating(input.dtype if dtype is None else dtype, "rand_like")
@@ -267,7 +267,7 @@ def randn_like(x: Tensor, dtype: Any = None, name: str | None = None, *, device:
 
     Examples:
         >>> paddle.randn_like(paddle.ones([2, 3])).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     no_method(x, "randn_like")
     d = _floating(x.dtype if dtype is None else dtype, "randn_like")
@@ -282,7 +282,7 @@ def randint_like(x: Tensor, low: int = 0, high: int | None = None, dtype: Any = 
 
     Examples:
         >>> paddle.randint_like(paddle.ones([2, 3]), 5).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     need_tensor(x, "randint_like")
     d = x.dtype if dtype is None else dtype_of(dtype)

@@ -146,7 +146,7 @@ def cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_
 
     Examples:
         >>> paddle.cdist(paddle.zeros([2, 2]), paddle.ones([3, 2]), 1.0).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     need_tensor(x, "cdist", kind=TypeError)
     need_tensor(y, "cdist", "y", TypeError)

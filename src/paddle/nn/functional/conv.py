@@ -259,7 +259,7 @@ def conv2d(x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | 
     Examples:
         >>> x, w = paddle.ones([1, 3, 8, 8]), paddle.ones([4, 3, 3, 3])
         >>> paddle.nn.functional.conv2d(x, w, stride=2, padding=1).shape
-        [1, 4, 4, 4]
+        paddle.Size([1, 4, 4, 4])
     """
     return _conv("conv2d", 2, x, weight, bias, stride, padding, dilation, groups, data_format)
 

@@ -116,7 +116,7 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     Examples:
         >>> q = paddle.ones([1, 2, 1, 4])
         >>> paddle.nn.functional.scaled_dot_product_attention(q, q, q).shape
-        [1, 2, 1, 4]
+        paddle.Size([1, 2, 1, 4])
     """
     fn = "scaled_dot_product_attention"
     q, k, v = (tensor(t, fn, label) for t, label in ((query, "query"), (key, "key"), (value, "value")))

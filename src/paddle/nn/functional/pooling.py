@@ -347,7 +347,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", 
 
     Examples:
         >>> paddle.nn.functional.adaptive_avg_pool2d(paddle.ones([1, 3, 7, 7]), 1).shape
-        [1, 3, 1, 1]
+        paddle.Size([1, 3, 1, 1])
     """
     return _adaptive_avg("adaptive_avg_pool2d", 2, x, output_size, data_format)
 

@@ -54,7 +54,7 @@ class Linear(Layer):
 
     Examples:
         >>> paddle.nn.Linear(4, 3)(paddle.ones([2, 4])).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Embedding(Layer):
 
     Examples:
         >>> paddle.nn.Embedding(10, 3)(paddle.to_tensor([1, 2])).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
 
     def __init__(

@@ -27,7 +27,7 @@ class Sequential(Layer):
     Examples:
         >>> net = paddle.nn.Sequential(paddle.nn.Linear(4, 3), ("act", paddle.nn.ReLU()))
         >>> net(paddle.ones([2, 4])).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
 
     def __init__(self, *layers: Any) -> None:

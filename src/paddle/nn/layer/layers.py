@@ -44,7 +44,7 @@ class Layer:
         ...     def forward(self, x):
         ...         return self.fc(x)
         >>> Net()(paddle.ones([3, 2])).shape
-        [3, 1]
+        paddle.Size([3, 1])
     """
 
     training: bool

@@ -129,7 +129,7 @@ _BATCH_NORM = """
 
     Examples:
         >>> paddle.nn.{name}(3)(paddle.ones({shape})).shape
-        {shape}
+        paddle.Size({shape})
     """
 
 
@@ -417,7 +417,7 @@ class LayerNorm(Layer):
 
     Examples:
         >>> paddle.nn.LayerNorm(4)(paddle.ones([2, 4])).shape
-        [2, 4]
+        paddle.Size([2, 4])
     """
 
     def __init__(

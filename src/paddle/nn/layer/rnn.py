@@ -511,7 +511,7 @@ _NET_ARGS = """
         >>> rnn = paddle.nn.{name}(3, 4)
         >>> out, _ = rnn(paddle.ones([2, 5, 3]))
         >>> out.shape
-        [2, 5, 4]
+        paddle.Size([2, 5, 4])
     """
 
 

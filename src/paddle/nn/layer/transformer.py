@@ -69,7 +69,7 @@ class MultiHeadAttention(Layer):
 
     Examples:
         >>> paddle.nn.MultiHeadAttention(8, 2)(paddle.ones([2, 3, 8])).shape
-        [2, 3, 8]
+        paddle.Size([2, 3, 8])
     """
 
     Cache = collections.namedtuple("Cache", ["k", "v"])

@@ -55,7 +55,7 @@ def weight_norm(layer: Any, name: str = "weight", dim: int | None = 0) -> Any:
     Examples:
         >>> conv = paddle.nn.utils.weight_norm(paddle.nn.Conv2D(3, 5, 3))
         >>> conv.weight_g.shape
-        [5]
+        paddle.Size([5])
     """
     for hook in layer._forward_pre_hooks.values():
         if isinstance(hook, _WeightNorm) and hook.name == name:

@@ -25,7 +25,7 @@ def parameters_to_vector(parameters: Iterable[Any], name: str | None = None) -> 
 
     Examples:
         >>> paddle.nn.utils.parameters_to_vector(paddle.nn.Linear(2, 3).parameters()).shape
-        [9]
+        paddle.Size([9])
     """
     from ...tensor import concat
 

@@ -18,7 +18,7 @@ class LeNet(nn.Layer):
 
     Examples:
         >>> paddle.vision.models.LeNet()(paddle.ones([2, 1, 28, 28])).shape
-        [2, 10]
+        paddle.Size([2, 10])
     """
 
     def __init__(self, num_classes: int = 10):

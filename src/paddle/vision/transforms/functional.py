@@ -49,7 +49,7 @@ def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
 
     Examples:
         >>> paddle.vision.transforms.to_tensor(np.full((2, 4, 3), 255, "uint8")).shape
-        [3, 2, 4]
+        paddle.Size([3, 2, 4])
     """
     _check(pic, "to_tensor")
     if data_format not in ("CHW", "HWC"):
