@@ -1,6 +1,7 @@
 """Who may import whom: directions inside the engine, and libraries that are loaded only when needed."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,10 @@ def loaded():
     return set(done.stdout.split())
 
 
-def test_new_files_of_the_engine_have_a_place():
+def test_the_map_of_the_engine_is_whole():
+    """Every folder has a level, and every file a line in the README."""
     names = {f.relative_to(SOURCE / "engine").parts[0].removesuffix(".py") for f in ENGINE}
     assert names <= {*LEVEL, "__init__"}
+    told = set(re.findall(r"`(\w+\.py)`", (SOURCE / "engine" / "README.md").read_text(encoding="utf-8")))
+    files = {f.name for f in ENGINE} - {"__init__.py"}
+    assert told == files, f"README.md lacks {sorted(files - told)} and has too much {sorted(told - files)}"
