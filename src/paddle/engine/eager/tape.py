@@ -108,6 +108,8 @@ class GradNode:
         if not isinstance(saved, Tensor):
             return saved
         t = shadow(saved)
+        if t.data is None and t.epoch == local.trace.epoch:
+            local.trace.shadows.append(t)  # the rule's own operations may cause a flush
         t.sg, t.gnode, t.leaf = True, None, None
         if history and edge is not None:
             t.sg = False
@@ -378,6 +380,7 @@ def walk(
     pending: dict[GradNode, list[Any]] = {}
     wanted = None if targets is None else set(targets)
     found: dict[Any, Any] = {}
+    lost: list[GradNode] = []
     pure = True
 
     def send(edge: Any, g: Any) -> None:
@@ -388,9 +391,12 @@ def walk(
                 leaves[edge] = g if edge not in leaves else add(leaves[edge], g)
             return
         node, i = edge
-        if node not in nodes:
-            if node is FREED:
+        if node is FREED:
+            if wanted is None:
                 raise _freed_error(node)
+            lost.append(node)  # an error only if a target is not found elsewhere
+            return
+        if node not in nodes:
             return
         slots = pending.setdefault(node, [None] * len(node.types))
         slots[i] = g if slots[i] is None else add(slots[i], g)
@@ -430,6 +436,8 @@ def walk(
     finally:
         trace.set_grad(before)
     found.update(leaves)
+    if lost and any(t not in found for t in targets or ()):
+        raise _freed_error(lost[0])
     return list(found.items()), list(nodes), pure
 
 
@@ -480,11 +488,18 @@ def grad(
     """Gradients of outputs for inputs, as Tensors; nothing is accumulated."""
     targets = [edge_of(x) for x in inputs]
     edges = [edge_of(t) for t in outputs]
-    pairs, visited, _ = walk(edges, seeds(outputs, grads), retain=retain, targets=[t for t in targets if t is not None],
-                             history=create_graph, barred=[e for e in map(edge_of, no_grad) if e is not None])  # fmt: skip
+    first = seeds(outputs, grads)
+    pairs, visited, _ = walk(
+        edges,
+        first,
+        retain=retain,
+        targets=[t for t in targets if t is not None],
+        history=create_graph,
+        barred=[e for e in map(edge_of, no_grad) if e is not None],
+    )
     found = dict(pairs)
-    for edge, out, g in zip(edges, outputs, seeds(outputs, grads)):
-        if edge is not None and isinstance(edge, tuple) and edge in targets and edge not in found:
+    for edge, g in zip(edges, first):
+        if isinstance(edge, tuple) and edge in targets and edge not in found:
             found[edge] = g
     if not retain:
         trace = current()
