@@ -41,7 +41,7 @@ class Step:
 class LoopStep(Step):
     """Loops over elements. closed: nothing else is computed in them. No loops: a kernel of the first tier."""
 
-    loops: Loops | None
+    loops: Loops
     fused: list[Node] = field(default_factory=list)
     closed: bool = False
 
@@ -342,7 +342,7 @@ def single_steps(graph: Graph) -> list[Step]:
             lowering.product(node)
         else:
             for v in node.outputs:
-                lowering.add(LoopStep([v], inputs, node, None))
+                lowering.add(LoopStep([v], inputs, node, None))  # type: ignore[arg-type]  # kernels.py has its own
     return lowering.steps
 
 
