@@ -129,21 +129,22 @@ def prepare(graph: Graph, fuse: bool) -> Graph:
 
 
 # ---- the compiled tier ------------------------------------------------------------------------
-def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, Any], bytes]:
-    """The whole graph, fused: its description and one object with all its kernels."""
+def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, Any], list[bytes]]:
+    """The whole graph, fused: its description and the objects with its kernels."""
     graph = prepare(graph, True)
     steps = split_steps(graph, steps_of(graph))
     plan = MemoryPlan(graph, steps, donated)
-    texts: list[str] = []
+    loops: list[str] = []
+    products: list[str] = []
     functions: set[str] = set()
     names: dict[str, str] = {}
     native: dict[int, Any] = {}
 
-    def function(text: str) -> str:
+    def function(text: str, texts: list[str]) -> str:
         """The name of a kernel; equal ones are compiled once."""
         got = names.get(text)
         if got is None:
-            got = names[text] = f"k{len(names)}"
+            got = names[text] = f"{'k' if texts is loops else 'p'}{len(texts)}"
             texts.append(text.replace("@KERNEL", f"@{got}"))
         return got
 
@@ -153,13 +154,15 @@ def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, An
             functions |= kernel.functions
             total, grain = split(kernel, {})
             native[i] = {
-                "fn": function(kernel.text), "total": total, "grain": grain, "dims": [],
+                "fn": function(kernel.text, loops), "total": total, "grain": grain, "dims": [],
                 "values": [o.key for o in kernel.operands], "messages": kernel.messages,
             }  # fmt: skip
         elif isinstance(s, ProductStep):
-            native[i] = product_launch(s, function)
-    data = jit.compile_object(module_text(texts, functions)) if texts else b""
-    return describe(graph, steps, plan, native), data
+            native[i] = product_launch(s, lambda text: function(text, products))
+    objects = [jit.compile_object(module_text(loops, functions))] if loops else []
+    if products:  # written as they shall be: LLVM's passes take long over them and gain nothing
+        objects.append(jit.compile_object(module_text(products, set()), optimize=False))
+    return describe(graph, steps, plan, native), objects
 
 
 def loop_kernel(s: LoopStep, shared: dict[Value, Value]) -> Kernel:
@@ -256,14 +259,19 @@ def compile_payload(data: bytes) -> bytes:
     graph = saved.from_dict(job["graph"], registry)
     for i, n in enumerate(graph.nodes):
         n.line = ("", i)  # the asking process knows the lines
-    description, code = compile_graph(graph, tuple(job["donated"]))
-    text = json.dumps(description, separators=(",", ":")).encode()
-    return struct.pack("<q", len(text)) + text + code
+    description, objects = compile_graph(graph, tuple(job["donated"]))
+    parts = [json.dumps(description, separators=(",", ":")).encode(), *objects]
+    return b"".join(struct.pack("<q", len(p)) + p for p in parts)
 
 
-def unpack(result: bytes) -> tuple[dict[str, Any], bytes]:
-    (n,) = struct.unpack_from("<q", result)
-    return json.loads(result[8 : 8 + n]), result[8 + n :]
+def unpack(result: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """Description and objects."""
+    parts, at = [], 0
+    while at < len(result):
+        (n,) = struct.unpack_from("<q", result, at)
+        parts.append(result[at + 8 : at + 8 + n])
+        at += 8 + n
+    return json.loads(parts[0]), parts[1:]
 
 
 def cache_key(data: bytes) -> str:

@@ -191,14 +191,10 @@ def product_launch(step: ProductStep) -> dict[str, Any]:
     if ready is None:
         stored = object_cache().get(stored_key(key))
         if stored is None:
-            stored = jit.compile_object(module_text_plain(made.text("k")))
+            stored = jit.compile_object(made.text("k"), optimize=False)
             object_cache().put(stored_key(key), stored)
         loaded = jit.load(stored, ["k"])
         ready = _kernels[key] = Ready(loaded.addresses["k"], Kernel("", [], [], [], 0, [], 0, []), loaded)
     p = step.product
     return {"fn": ready.address, "total": made.total, "grain": made.grain, "dims": made.dims(),
             "values": [p.a.key, p.b.key, step.outputs[0]], "messages": [], "code": ready}  # fmt: skip
-
-
-def module_text_plain(text: str) -> str:
-    return text

@@ -27,12 +27,28 @@ _count = sys.getrefcount
 _MAIN = threading.main_thread().ident
 
 
-def _reference_counts(values: dict[int, Tensor]) -> list[int]:
-    return [_count(t) for _, t in values.items()]
+def _look(values: dict[int, Tensor], dead: int, owned: int) -> tuple[list[int], list[int], list[int], int, int]:
+    """Slots of the Tensors that somebody but the trace holds, and of the others with an array that nobody else has.
 
-
-def _array_count(t: Tensor) -> int:
-    return _count(t.data)
+    dead, owned: reference counts of a Tensor and of an array that only the trace holds; the last two results are
+    those of the last Tensor, with which they are found out.
+    """
+    live, spare = [], []
+    differentiable = []
+    n = m = 0
+    for slot, t in values.items():
+        n = _count(t)
+        if n > dead:
+            live.append(slot)
+            if not t.sg:
+                differentiable.append(slot)
+        else:
+            a = t.data
+            if a is not None:
+                m = _count(a)
+                if m <= owned and a.base is None:
+                    spare.append(slot)
+    return live, differentiable, spare, n, m
 
 
 def _shadow_counts(shadows: list[Tensor]) -> list[int]:
@@ -40,9 +56,8 @@ def _shadow_counts(shadows: list[Tensor]) -> list[int]:
 
 
 # How many references a Tensor has that nobody but the trace holds: counted once, as it depends on the interpreter.
-_DEAD = _reference_counts({0: make_tensor(None, 0, 0, True)})[0]  # type: ignore[arg-type]
+_, _, _, _DEAD, _ONE_OWNER = _look({0: make_tensor(None, 0, 0, True, np.empty(1))}, 1000, 0)  # type: ignore[arg-type]
 _DEAD_SHADOW = _shadow_counts([make_tensor(None, 0, 0, True)])[0]  # type: ignore[arg-type]
-_ONE_OWNER = _array_count(make_tensor(None, 0, 0, True, np.empty(1)))  # type: ignore[arg-type]
 
 
 class Program:
@@ -170,32 +185,25 @@ class uninterrupted:
             _signal.signal(signal.SIGINT, self.before)
 
 
-def survey(trace: Trace, node: TrieNode, values: dict[int, Tensor]) -> tuple[tuple[int, ...], frozenset[int]]:
+def survey(trace: Trace, node: TrieNode, values: dict[int, Tensor]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Which slots have to be computed, and which leaves may be overwritten."""
-    counts = _reference_counts(values)
-    live = [s for s, n in zip(values, counts) if n > _DEAD]
-    if any(not values[s].sg for s in live):
-        tape.keep_records(trace, live)
+    live, differentiable, spare, _, _ = _look(values, _DEAD, _ONE_OWNER)
+    if differentiable:
+        tape.keep_records(trace, differentiable)
     slots = [s for s in live if values[s].data is None]
     if trace.shadows:
         extra = {
             s.slot for s, n in zip(trace.shadows, _shadow_counts(trace.shadows)) if n > _DEAD_SHADOW and s.data is None
         }
         slots = sorted(extra.union(slots))
-    alive = set(live)
-    donated = frozenset(
-        s
-        for s, t in values.items()
-        if t.data is not None and s not in alive and _array_count(t) == _ONE_OWNER and t.data.base is None
-    )
-    return tuple(slots), donated
+    return tuple(slots), tuple(spare)
 
 
 _programs: "collections.OrderedDict[Program, None]" = collections.OrderedDict()
 _runs: "weakref.WeakValueDictionary[Any, Any]" = weakref.WeakValueDictionary()
 
 
-def make_program(node: TrieNode, slots: tuple[int, ...], donated: frozenset[int]) -> Program:
+def make_program(node: TrieNode, slots: tuple[int, ...], donated: tuple[int, ...]) -> Program:
     """The program for a flush point. Equal graphs share what runs them, wherever they were recorded."""
     graph, leaves = graph_of(path_to(node), slots)
     mask = tuple(s in donated for s in leaves)
