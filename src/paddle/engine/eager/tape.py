@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from typing import Any, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from .. import errors
 from ..ops.creation import Full

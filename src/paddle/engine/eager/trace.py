@@ -11,13 +11,14 @@ import itertools
 import sys
 import threading
 import weakref
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import errors, flags, types
-from ..ops.number import Number
 from ..ops import registry
+from ..ops.number import Number
 from ..ops.registry import Operator
 from ..types import TensorType
 
@@ -133,8 +134,8 @@ class Trace:
         in_layer: a Layer is being called, for inference.
     """
 
-    __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "reads", "in_layer",
-                 "__weakref__")  # fmt: skip
+    __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "busy",
+                 "in_layer", "__weakref__")  # fmt: skip
 
     def __init__(self) -> None:
         self.grad = True
@@ -501,7 +502,7 @@ def apply_operator(op: Operator, args: tuple[Any, ...]) -> Any:
 
 
 Tensor.apply_operator = staticmethod(apply_operator)  # type: ignore[attr-defined]
-registry._Context.default = lambda op: apply_operator(op, ())  # type: ignore[method-assign]
+registry._Context.default = lambda op: apply_operator(op, ())
 
 
 def rebind(x: Tensor, new: Tensor) -> Tensor:
