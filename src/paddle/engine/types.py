@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import weakref
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .. import nn
 from ..engine import errors
@@ -111,7 +112,8 @@ def _rules() -> dict[type, Callable[[Any, Any, Tensor], int]]:
         **dict.fromkeys(("Conv1D", "Conv2D", "Conv3D"), convolution),
         **dict.fromkeys(("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"), transposed),
         "Linear": linear,
-        **dict.fromkeys(("BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "BatchNorm", "LayerNorm", "GroupNorm"), per_input(2)),
+        **dict.fromkeys(("BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "BatchNorm"), per_input(2)),
+        **dict.fromkeys(("LayerNorm", "GroupNorm"), per_input(2)),
         **dict.fromkeys(("ReLU", "ReLU6", "LeakyReLU", "PReLU"), per_input(1)),
         **dict.fromkeys(("AvgPool1D", "AvgPool2D", "AvgPool3D"), window),
         **dict.fromkeys(("AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D"), adaptive),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from typing import Any, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -319,7 +320,15 @@ class Model:
         """
         loader = self._loader(eval_data, batch_size, False, False, num_workers)
         calls = config_callbacks(
-            callbacks, self, batch_size, 1, _length(loader), log_freq, verbose, metrics=self._metric_names(), mode="eval"
+            callbacks,
+            self,
+            batch_size,
+            1,
+            _length(loader),
+            log_freq,
+            verbose,
+            metrics=self._metric_names(),
+            mode="eval",
         )
         logs = Logs()
         self._run_evaluation(loader, calls, logs, num_iters)
@@ -499,7 +508,9 @@ def _specs(specs: Any, what: str, forward: Any = None) -> list[Any]:
         arguments = inspect.getfullargspec(forward).args if forward is not None else []
         return [None for a in arguments if a != "self"]
     if isinstance(specs, dict):
-        specs = [specs[a] for a in inspect.getfullargspec(forward).args if a != "self"] if forward else [*specs.values()]
+        specs = (
+            [specs[a] for a in inspect.getfullargspec(forward).args if a != "self"] if forward else [*specs.values()]
+        )
     specs = to_list(specs)
     for i, s in enumerate(specs):
         if not isinstance(s, InputSpec):

@@ -38,7 +38,7 @@ class Metric(abc.ABC):
         ...     def name(self): return "count"
     """
 
-    def __init__(self) -> None:
+    def __init__(self) -> None:  # noqa: B027  (subclasses call it)
         pass
 
     @abc.abstractmethod

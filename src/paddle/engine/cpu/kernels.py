@@ -51,7 +51,7 @@ def launch(node: Node, index: int) -> dict[str, Any]:
             _launches.clear()
         found = _launches[key] = chosen(node, index, twice)
     ready, total, grain, dims = found
-    values = [out if p < 0 else inputs[p] for p in ready.kernel.operands]  # type: ignore[operator]
+    values = [out if p < 0 else inputs[p] for p in ready.kernel.operands]
     return {"fn": ready.address, "total": total, "grain": grain, "dims": dims, "values": values,
             "messages": ready.kernel.messages, "code": ready}  # fmt: skip
 

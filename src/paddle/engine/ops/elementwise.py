@@ -459,7 +459,7 @@ minimum = binary(
     xla=lambda jnp, x, y: jnp.minimum(x, y),
 )
 
-equal = comparison("equal", numpy=np.equal, loop="eq", xla=lambda jnp, x, y: x == y)
+equal: Operator = comparison("equal", numpy=np.equal, loop="eq", xla=lambda jnp, x, y: x == y)
 not_equal = comparison("not_equal", numpy=np.not_equal, loop="ne", xla=lambda jnp, x, y: x != y)
 less_than: Operator = comparison("less_than", numpy=np.less, loop="lt", xla=lambda jnp, x, y: x < y)
 less_equal: Operator = comparison("less_equal", numpy=np.less_equal, loop="le", xla=lambda jnp, x, y: x <= y)
