@@ -134,7 +134,7 @@ class Trace:
         in_layer: a Layer is being called, for inference.
     """
 
-    __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "busy",
+    __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "reads",
                  "in_layer", "__weakref__")  # fmt: skip
 
     def __init__(self) -> None:
