@@ -17,6 +17,7 @@ import numpy as np
 from paddle.engine import types
 from paddle.engine.ir.graph import Graph, Value
 from paddle.engine.ops import creation, elementwise, indexing, linalg, logic, reduction, shape, softmax
+from paddle.engine.ops.convolution import Conv
 from paddle.engine.ops.join import Concat
 from paddle.engine.ops.number import Constant
 from paddle.engine.ops.registry import registry
@@ -134,7 +135,7 @@ class Maker:
             self.unary, self.unary, self.unary, self.binary, self.binary, self.binary, self.compare, self.choose,
             self.reduce, self.reduce, self.rows, self.transpose, self.reshape, self.broadcast, self.slice, self.pad,
             self.product, self.concat, self.gather, self.create, self.integers, self.cast, self.host, self.norm,
-            self.position,
+            self.position, self.windows, self.convolution, self.labels,
         )  # fmt: skip
         self.one_of(steps)()
 
@@ -503,6 +504,41 @@ class Maker:
         below = self.add(elementwise.add, spread, one, size=2 * b.size + 1, error=error)
         error += 2 * b.size * self.b(below).error + 4 * b.size * e
         self.add(elementwise.divide, centred, below, size=2 * b.size, error=error)
+
+    def windows(self) -> None:
+        v = self.value("f", lambda v: v.ndim >= 2 and min(v.shape[-2:]) > 2)
+        kernel = (1 + self.pick(3), 1 + self.pick(3))
+        strides = (1 + self.pick(3), 1 + self.pick(3))
+        sizes = tuple((n - k) // s + 1 for n, k, s in zip(v.shape[-2:], kernel, strides))
+        self.same(self.operator("max_pool", kernel=kernel, strides=strides, low=(0, 0), sizes=sizes, exact=True), v)
+
+    def convolution(self) -> None:
+        fits = lambda v: v.ndim in (3, 4) and all(v.shape) and self.tame(v) and v.dtype.itemsize >= 4
+        v = self.value("f", lambda v: fits(v) and v.type.size <= MOST)
+        if not fits(v):
+            return
+        n, c, *s = v.shape if v.ndim == 4 else (1, *v.shape)
+        g = 2 if c % 2 == 0 and self.pick(2) else 1
+        kernel = tuple(1 + self.pick(min(3, m)) for m in s)
+        strides = (1 + self.pick(2), 1 + self.pick(2))
+        x = self.same(shape.Reshape((n, g, c // g, *s)), v)
+        w = self.new_input(v.dtype.name, (g, 1 + self.pick(5), c // g, *kernel))
+        a, b, e = self.b(x), self.b(w), EPSILON[v.dtype.name]
+        times = c // g * math.prod(kernel)
+        size, error = a.size * b.size * times, (a.error * b.size + b.error * a.size) * times
+        if error or size * 16 > 1 / e:
+            error += times * e * size
+        self.add(Conv(strides, (1, 1)), x, w, size=size, error=error)
+
+    def labels(self) -> None:
+        v = self.value("f", lambda v: v.ndim > 0 and all(v.shape) and self.b(v).size < 50 and self.b(v).error < 1e-2)
+        axis = self.pick(v.ndim)
+        label = self.new_input("int64", v.shape[:axis] + v.shape[axis + 1 :])
+        self.arrays[label.index] = self.rng.integers(0, v.shape[axis], label.shape)
+        self.bounds[label] = Bounds(v.shape[axis], 0.0)
+        b, e = self.b(v), EPSILON[v.dtype.name]
+        error = 2 * b.error + (16 + v.shape[axis] + 2 * b.size) * e
+        self.add(softmax.SoftmaxCrossEntropy(axis), v, label, size=2 * b.size + 10, error=error)
 
     # -- outputs --
     def choose_outputs(self) -> None:
