@@ -15,6 +15,7 @@ from ...engine.eager.trace import from_array
 from ...engine.ops import elementwise as ew
 from ...engine.ops.join import concat
 from ...engine.ops.linalg import matmul
+from ...engine.ops.logic import logical_and, select
 from ...engine.ops.math import abs_, clip, floor, round_
 from ...engine.ops.pooling import TakePlane
 from ...engine.ops.shape import broadcast_to, pad, reshape, slice_axis
@@ -146,10 +147,10 @@ def _read(x: Any, places: Sequence[Any], sizes: tuple[int, ...]) -> Any:
     inside: Any = None
     flat: Any = None
     for at, n in zip(places, sizes):
-        ok = ew.cast(ew.greater_equal(at, 0.0), x.dtype) * ew.cast(ew.less_equal(at, float(n - 1)), x.dtype)
+        here = logical_and(ew.greater_equal(at, 0.0), ew.less_equal(at, float(n - 1)))  # NaN is nowhere
+        ok = ew.cast(here, x.dtype)
         inside = ok if inside is None else inside * ok
-        # NaN compares false with both bounds and would make any index
-        at = ew.cast(clip(ew.maximum(ew.minimum(at, float(n)), -1.0), 0.0, float(n - 1)), int64)
+        at = ew.cast(select(here, at, 0.0), int64)
         flat = at if flat is None else flat * n + at
     shape = (x.shape[0], x.shape[1], *tuple(flat.shape)[1:])
     spread = lambda v: reshape(v, (v.shape[0], 1, *tuple(v.shape)[1:]))  # noqa: E731
