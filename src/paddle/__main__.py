@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
         "quickstart", help="train a network on handwritten digits, save it, use it, draw a picture"
     )
     start.add_argument("--out", default="quickstart", metavar="DIR", help="folder for the results (quickstart)")
-    start.add_argument("--epochs", type=_positive, default=6, metavar="N", help="passes over the training images (6)")
+    start.add_argument("--epochs", type=_positive, default=5, metavar="N", help="passes over the training images (5)")
     start.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and order (0)")
     given = parser.parse_args(arguments)
     from .quickstart.main import run

@@ -273,7 +273,7 @@ class Model:
             drop_last (bool), shuffle (bool), num_workers (int): For a Dataset; see DataLoader.
             callbacks (Callback|list, optional): Called at events.
             accumulate_grad_batches (int): Batches whose gradients are added up for one update. Default: 1.
-            num_iters (int, optional): Ends after so many steps in all.
+            num_iters (int, optional): Steps in all, instead of epochs.
 
         Raises:
             AssertionError: no train_data, or `prepare` was given no optimizer and loss.

@@ -8,11 +8,12 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from typing import Any, Iterable, Iterator, TextIO
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
 
 _WIDTH = 24  # columns of the bar
 _PAUSE_S = 0.1  # between two drawings
-_LOG_STEPS = 10  # lines per pass in a plain log
+_LOG_STEPS = 4  # lines per pass in a plain log
 
 
 def is_live(stream: Any) -> bool:
@@ -53,9 +54,7 @@ class ProgressBar:
         epoch 1/1  2/2  loss 0.2500  ...
     """
 
-    def __init__(
-        self, total: int | None, title: str = "", live: bool | None = None, stream: TextIO | None = None
-    ):
+    def __init__(self, total: int | None, title: str = "", live: bool | None = None, stream: TextIO | None = None):
         self.total, self.title, self.stream = total, title, stream or sys.stdout
         self.live = is_live(self.stream) if live is None else live
         self.start = self.drawn_at = time.perf_counter()
@@ -66,7 +65,9 @@ class ProgressBar:
         """Whether a drawing after `step` steps would be seen; spares reading values that nobody sees."""
         if self.live:
             return time.perf_counter() - self.drawn_at >= _PAUSE_S
-        return step >= self.logged + max(1, (self.total or 1000) // _LOG_STEPS) and step != self.total
+        stride = max(1, (self.total or 1000) // _LOG_STEPS)
+        near_the_end = self.total is not None and step + stride // 2 >= self.total  # `finish` follows soon
+        return step >= self.logged + stride and not near_the_end
 
     def update(self, step: int, values: dict[str, Any] | None = None) -> None:
         """Shows that `step` steps are done."""

@@ -68,7 +68,7 @@ def tiers() -> dict[str, float]:
     return {name: entry["seconds"] for name, entry in materialize.statistics().items()}
 
 
-def run(out: str = "quickstart", epochs: int = 6, seed: int = 0) -> dict[str, Any]:
+def run(out: str = "quickstart", epochs: int = 5, seed: int = 0) -> dict[str, Any]:
     """Trains, tests, saves, loads in a new process, predicts and draws.
 
     Args:

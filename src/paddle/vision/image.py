@@ -67,6 +67,7 @@ def image_load(path: str, backend: str | None = None) -> Any:
     """
     backend = check_backend(backend or get_image_backend())
     found = pillow().open(path)
+    found.load()  # reads and closes the file
     if backend == "pil":
         return found
     array = np.asarray(found.convert("RGB"))
