@@ -125,7 +125,7 @@ class Optimizer:
         if any(id(p) in known for p in params):
             raise errors.invalid_argument("parameters: a parameter is in more than one group.")
         rule = self
-        own = {k: group[k] for k in self.settings if k in group}
+        own = {k: group[k.lstrip("_")] for k in self.settings if k.lstrip("_") in group}
         if own:
             rule = copy.copy(self)
             for k, v in own.items():
