@@ -478,6 +478,7 @@ class Model:
             if problem is None:
                 matching[name] = found[name]
             elif skip_mismatch:
+                matching[name] = value
                 warnings.warn(f"Model.load: {name} stays as it is: {problem}", stacklevel=2)
             else:
                 raise errors.invalid_argument(f"Model.load: {problem}", hint="skip_mismatch=True leaves it as it is.")
