@@ -167,7 +167,7 @@ class Plan:
         try:
             results = run_numpy(op, *args)
         except IndexError as e:
-            raise errors.out_of_range(f"{op.name}: {e}", at=self.line(step)) from None
+            raise getattr(errors, op.fault)(f"{op.name}: {e}", at=self.line(step)) from None
         for (base, shape, dtype), r in zip(outs, results):
             r = np.ascontiguousarray(r) if np.ndim(r) else np.asarray(r)
             assert r.shape == shape and r.dtype == dtype, f"{op!r}: gave {r.dtype}{r.shape}, inferred {dtype}{shape}"
@@ -181,7 +181,8 @@ class Plan:
         status[:] = 0
         step = self.launches[first + where]
         text = step["messages"][code - 1].format(value=value)
-        return errors.out_of_range(f"{step['op']}: {text}", at=self.line(step))
+        kind = getattr(registry.get(step["op"]), "fault", "out_of_range")
+        return getattr(errors, kind)(f"{step['op']}: {text}", at=self.line(step))
 
     def line(self, step: dict[str, Any]) -> str:
         line = step["line"]

@@ -16,7 +16,7 @@ from ..ir.graph import Graph, Value
 from ..ops.number import Constant, Number
 from ..ops.registry import run_numpy
 from . import tape
-from .trace import Tensor, Trace, TrieNode, make_tensor, trie
+from .trace import Tensor, Trace, TrieNode, forget_programs, make_tensor, trie
 
 try:
     import _signal  # the module `signal` wraps every handler in an enumeration, 20 times as slow
@@ -242,9 +242,18 @@ def read_foreign(trace: Trace, t: Tensor) -> None:
         t.data = backend(graph, tuple(False for _ in leaves))([values[s].data for s in leaves])[0]
 
 
+def _settings_changed(_: Any) -> None:
+    """Programs made under other settings are not used any more."""
+    forget_programs()
+    _runs.clear()
+    _programs.clear()
+
+
 # ---- back ends --------------------------------------------------------------------------------
 def backend(graph: Graph, donated: tuple[bool, ...]) -> Any:
     """What runs a graph on the current device."""
+    if flags.get("FLAGS_check_nan_inf"):
+        return Reference(graph, check=True)
     if flags.get("FLAGS_reference"):
         return Reference(graph)
     from ..cpu.executor import Executor
@@ -253,10 +262,14 @@ def backend(graph: Graph, donated: tuple[bool, ...]) -> Any:
 
 
 class Reference:
-    """Runs every node by its numpy meaning, in order. The definition that compiled programs are held to."""
+    """Runs every node by its numpy meaning, in order. The definition that compiled programs are held to.
 
-    def __init__(self, graph: Graph):
+    check: raise at the first node that gives NaN or infinity.
+    """
+
+    def __init__(self, graph: Graph, check: bool = False):
         self.graph = graph
+        self.check = check
         last: dict[Value, int] = {}
         for i, n in enumerate(graph.nodes):
             for v in n.inputs:
@@ -274,6 +287,8 @@ class Reference:
                 raise index_error(node, e) from None
             for v, a in zip(node.outputs, out):
                 env[v] = conform(a, v)
+                if self.check and v.dtype.is_differentiable and not np.isfinite(env[v]).all():
+                    raise not_finite(node, env[v])
             for v in dies:
                 del env[v]
         return [env[v] for v in self.graph.outputs]
@@ -285,6 +300,19 @@ def conform(a: Any, v: Value) -> np.ndarray:
     return a
 
 
+def not_finite(node: Any, a: np.ndarray) -> Exception:
+    bad = ~np.isfinite(a)
+    return errors.precondition(
+        f"{node.op.name}: the result holds NaN or infinity (FLAGS_check_nan_inf is set).",
+        received=f"{int(bad.sum())} of {a.size} elements, the first at {[int(i) for i in np.argwhere(bad)[0]]}",
+        at=errors.describe_line(*node.line) if node.line else "",
+    )
+
+
 def index_error(node: Any, e: Exception) -> Exception:
     at = errors.describe_line(*node.line) if node.line else ""
-    return errors.out_of_range(f"{node.op.name}: {e}", at=at)
+    return getattr(errors, node.op.fault)(f"{node.op.name}: {e}", at=at)
+
+
+for _name in ("FLAGS_reference", "FLAGS_check_nan_inf", "FLAGS_cpu_features"):
+    flags.on_change(_name, _settings_changed)

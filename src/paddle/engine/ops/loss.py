@@ -15,6 +15,8 @@ FLOOR = -100.0  # logarithms are cut off here
 class BinaryCrossEntropy(Operator):
     """-(y * log(x) + (1 - y) * log(1 - x)) with logarithms of at least -100; x outside [0, 1] ends the run."""
 
+    fault = "invalid_argument"
+
     def infer(self, x: TensorType, y: TensorType) -> TensorType:
         return TensorType(broadcast(self.name, x, y), x.dtype)
 

@@ -127,6 +127,7 @@ class Operator(metaclass=_Interning):
     Class attributes:
         name: snake case, as in `paddle.*`.
         effect (bool): it does something beyond its results and is never dropped.
+        fault: what errors.py makes of a failed check of its arguments at run time.
         pointwise (bool): each result element depends on the argument elements that broadcasting pairs with it, alone.
         fields: names of the attributes with defaults.
         vjp_uses: whose data the gradient rule reads, found from the code of vjp_source, or of vjp itself.
@@ -135,6 +136,7 @@ class Operator(metaclass=_Interning):
 
     name: ClassVar[str]
     effect: ClassVar[bool] = False
+    fault: ClassVar[str] = "out_of_range"
     pointwise: ClassVar[bool] = False
     shape_attributes: ClassVar[tuple[str, ...]] = ()
     fields: ClassVar[dict[str, Any]] = {}
