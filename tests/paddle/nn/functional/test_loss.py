@@ -130,7 +130,7 @@ def test_binary_cross_entropy(gradients_hold):
     gradients_hold(F.binary_cross_entropy, p, y)
     ends = F.binary_cross_entropy(T([0.0, 1.0]), T([1.0, 0.0]), reduction="none")
     assert ends.tolist() == [100.0, 100.0]
-    with pytest.raises((ValueError, IndexError), match="outside"):
+    with pytest.raises(ValueError, match="outside"):
         F.binary_cross_entropy(T([2.0]), T([1.0])).numpy()
 
 
