@@ -69,7 +69,7 @@ def set_(name: str, value: Any) -> None:
 
 
 def on_change(name: str, action: Callable[[Any], None]) -> None:
-    """Calls `action` with the value, now and whenever the flag is set."""
+    """Calls `action` with the value, now and whenever the flag changes."""
     _flags[name].on_change = action
     action(_values[name])
 

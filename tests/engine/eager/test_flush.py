@@ -294,6 +294,17 @@ def test_results_do_not_depend_on_the_number_of_threads(flag):
         assert found[-1] == found[-2] == found[-3], mode
 
 
+def test_checking_for_nan_names_the_operation_and_the_line(flag):
+    x = leaf(1.0, 0.0)
+    np.testing.assert_array_equal((1.0 / x).array(), [1.0, np.inf])
+    flag("FLAGS_check_nan_inf", True)
+    bad = 1.0 / x  # the user's line
+    with pytest.raises(RuntimeError, match="(?s)divide.*1 of 2 elements.*test_flush.py.*the user's line"):
+        (bad + 1.0).array()
+    flag("FLAGS_check_nan_inf", False)
+    np.testing.assert_array_equal((1.0 / x).array(), [1.0, np.inf])
+
+
 def test_trace_registry_does_not_grow():
     before = len(tracing._traces)
     for _ in range(100):
