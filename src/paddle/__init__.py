@@ -12,7 +12,7 @@ from .framework.param import ParamAttr, create_parameter
 from .framework.place import *
 from .framework.random import *
 from .framework import core as _core
-from . import linalg
+from . import linalg, random, special
 from .nn.initializer.lazy_init import LazyGuard
 from .tensor import *
 from .tensor.tensor import Size, Tensor

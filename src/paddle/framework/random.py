@@ -159,6 +159,11 @@ def seed(seed: int) -> Generator:
 manual_seed = seed
 
 
+def initial_seed() -> int:
+    """The seed that the default generator's sequence began with."""
+    return _default.initial_seed()
+
+
 def get_rng_state(device: Any = None) -> list[GeneratorState]:
     """States of the generators, for `set_rng_state`.
 

@@ -39,10 +39,11 @@ for _module, _names, _retypes in (*((m, n, False) for m, n in _SOURCES.items()),
         _define(_name + "_", inplace(getattr(_module, _name), name=_name + "_", retypes=_any))
 
 # Other names of the same functions.
-for _alias, _name in {"mod_": "remainder_", "floor_mod_": "remainder_", "less_": "less_than_",
-                      "bitwise_invert_": "bitwise_not_"}.items():  # fmt: skip
+_ALIASES = {"mod_": "remainder_", "floor_mod_": "remainder_", "less_": "less_than_", "sub_": "subtract_",
+            "div_": "divide_", "bitwise_invert_": "bitwise_not_"}  # fmt: skip
+for _alias, _name in _ALIASES.items():
     _define(_alias, METHODS[_name])
-for _alias, _name in {"clamp_": "clip_", "sub_": "subtract_", "mul_": "multiply_", "div_": "divide_"}.items():
+for _alias, _name in {"clamp_": "clip_", "mul_": "multiply_"}.items():
     METHODS[_alias] = METHODS[_name]
 
 

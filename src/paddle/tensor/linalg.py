@@ -84,7 +84,8 @@ def cholesky(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
         >>> paddle.linalg.cholesky(paddle.to_tensor([[4.0, 0.0], [0.0, 9.0]])).tolist()
         [[2.0, 0.0], [0.0, 3.0]]
     """
-    return ops.Cholesky(bool(upper))(_square(no_method(x, "cholesky"), "cholesky", AssertionError))
+    _square(no_method(x, "cholesky"), "cholesky", AssertionError)
+    return ops.Cholesky(bool(upper))(ops.Mirrored(bool(upper))(x))
 
 
 @public(method=True)
@@ -175,7 +176,8 @@ def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, T
         >>> paddle.linalg.eigh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]]))[0].tolist()
         [1.0, 2.0]
     """
-    return ops.Eigh(_triangle(UPLO, "eigh"))(_square(no_method(x, "eigh"), "eigh"))
+    _square(no_method(x, "eigh"), "eigh")
+    return ops.Eigh()(ops.Mirrored(_triangle(UPLO, "eigh"))(x))
 
 
 @public(method=True)
@@ -186,7 +188,8 @@ def eigvalsh(x: Tensor, UPLO: str = "L", name: str | None = None) -> Tensor:
         >>> paddle.linalg.eigvalsh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]])).tolist()
         [1.0, 2.0]
     """
-    return ops.Eigh(_triangle(UPLO, "eigvalsh"))(_square(no_method(x, "eigvalsh"), "eigvalsh"))[0]
+    _square(no_method(x, "eigvalsh"), "eigvalsh")
+    return ops.Eigh()(ops.Mirrored(_triangle(UPLO, "eigvalsh"))(x))[0]
 
 
 @public(method=True)
@@ -589,8 +592,8 @@ def svd_lowrank(x: Tensor, q: int | None = None, niter: int = 2, M: Any = None,
     Source: Halko, Martinsson and Tropp 2011, arXiv:0909.4061, algorithms 4.4 and 5.1.
 
     Examples:
-        >>> [t.shape for t in paddle.linalg.svd_lowrank(paddle.rand([4, 3]), q=2)]
-        [paddle.Size([4, 2]), paddle.Size([2]), paddle.Size([3, 2])]
+        >>> [list(t.shape) for t in paddle.linalg.svd_lowrank(paddle.rand([4, 3]), q=2)]
+        [[4, 2], [2], [3, 2]]
     """
     need_tensor(x, "svd_lowrank")
     a = x if M is None else x - M
@@ -616,8 +619,8 @@ def pca_lowrank(x: Tensor, q: int | None = None, center: bool = True, niter: int
     """Principal components of rows [..., M, N], by `svd_lowrank` of x (less the mean of its rows).
 
     Examples:
-        >>> [t.shape for t in paddle.linalg.pca_lowrank(paddle.rand([4, 3]), q=2)]
-        [paddle.Size([4, 2]), paddle.Size([2]), paddle.Size([3, 2])]
+        >>> [list(t.shape) for t in paddle.linalg.pca_lowrank(paddle.rand([4, 3]), q=2)]
+        [[4, 2], [2], [3, 2]]
     """
     need_tensor(x, "pca_lowrank")
     k = min(6, *x.type.shape[-2:]) if q is None else q

@@ -20,7 +20,7 @@ from .families import need_tensor, no_method, of_one, of_two
 from .tensor import Tensor
 
 __all__ = [
-    "conj",
+    "conj", "clamp",
     "abs", "acos", "asin", "atan", "acosh", "asinh", "atanh", "cos", "sin", "tan", "cosh", "sinh", "tanh",
     "exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "square", "reciprocal", "sigmoid", "erf",
     "erfinv", "floor", "ceil", "sign", "trunc", "neg", "digamma", "lgamma", "gammaln", "i0", "i0e", "i1", "i1e",
@@ -604,6 +604,9 @@ def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None, *
     return fill_out(ops.Clip()(x, _bound(min, x, high, "clip"), _bound(max, x, low, "clip")), out)
 
 
+clamp = clip
+
+
 @public(method=True)
 def scale(x: Tensor, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None,
           name: str | None = None) -> Tensor:  # fmt: skip
@@ -914,3 +917,6 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     for t in inputs[1:]:
         total = ew.add(total, t)
     return total if len(inputs) > 1 else total * 1
+
+
+METHODS |= {"add_n": add_n, "increment": increment}

@@ -18,8 +18,8 @@ from .families import need_tensor
 from .tensor import Tensor
 
 __all__ = [
-    "matmul", "mm", "bmm", "mv", "dot", "vecdot", "inner", "outer", "addmm", "baddbmm", "kron", "cross", "tensordot",
-    "einsum",
+    "matmul", "mm", "bmm", "mv", "dot", "vecdot", "inner", "outer", "ger", "addmm", "baddbmm", "kron", "cross",
+    "tensordot", "einsum",
 ]  # fmt: skip
 
 
@@ -167,6 +167,9 @@ def outer(x: Tensor, y: Tensor, name: str | None = None, *, out: Any = None) -> 
     need_tensor(x, "outer")
     need_tensor(y, "outer", "y")
     return fill_out(reshape(x, (x.type.size, 1)) * reshape(y, (1, y.type.size)), out)
+
+
+ger = outer
 
 
 def _added(input: Any, product: Tensor, beta: float, alpha: float, name: str) -> Tensor:

@@ -6,7 +6,7 @@ differentiation"; of QR, SVD and eigenvectors: Walter and Lehmann 2010, arXiv:10
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from .creation import Eye, Triangle
 from .elementwise import cast, conj, equal, sum_to
 from .linalg import MatMul
 from .logic import select
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 from .shape import Slice, reshape, transpose
 
 
@@ -76,10 +76,13 @@ def positive(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 class Decomposition(Operator):
-    """Base: stacks of matrices, gathered whole."""
+    """Base: stacks of matrices, of which each is needed whole."""
+
+    rule: ClassVar[str] = "...AB->...AB"
+    loops = absent("a factorization: runs on the host")
 
     def spmd(self):
-        return "...AB->...AB"
+        return self.rule
 
 
 @operator
@@ -111,6 +114,7 @@ class Determinant(Decomposition):
     """The determinant of each matrix."""
 
     name = "det"
+    rule = "...AB->..."
 
     def infer(self, x: TensorType) -> TensorType:
         need_matrices("det", x)
@@ -135,6 +139,8 @@ class Determinant(Decomposition):
 class Slogdet(Decomposition):
     """Sign and log of the absolute value of the determinant of each matrix."""
 
+    rule = "...AB->...,..."
+
     def infer(self, x: TensorType) -> tuple[TensorType, TensorType]:
         need_matrices("slogdet", x)
         return x.with_shape(x.shape[:-2]), TensorType(x.shape[:-2], part_of(x.dtype) if x.dtype.is_complex else x.dtype)
@@ -151,8 +157,40 @@ class Slogdet(Decomposition):
 
 
 @operator
+class Mirrored(Decomposition):
+    """The Hermitian matrices of which one triangle is given. The gradient is Hermitian.
+
+    That is upstream's convention for functions of symmetric matrices, not the derivative in each element given; so
+    the samples are matrices of one element, in which the two agree.
+    """
+
+    upper: bool = False
+
+    def infer(self, x: TensorType) -> TensorType:
+        need_matrices("mirrored", x)
+        return x
+
+    def numpy(self, x):
+        turned = np.conj(np.swapaxes(x, -1, -2))
+        return np.triu(x) + np.tril(turned, -1) if self.upper else np.tril(x) + np.triu(turned, 1)
+
+    def vjp(self, g, out, x):
+        return ((g + adjoint(g)) * 0.5,)
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(), (rng.normal(size=(3, 1, 1)).astype("float32"),)
+        yield cls(True), (rng.normal(size=(1, 1)),)
+
+
+def hermitian(x: np.ndarray) -> np.ndarray:
+    """x, made exactly Hermitian."""
+    return (x + np.conj(np.swapaxes(x, -1, -2))) / 2
+
+
+@operator
 class Cholesky(Decomposition):
-    """The triangular factor L of each positive definite matrix L L^H (or U of U^H U). Its gradient is symmetric."""
+    """The triangular factor L of each positive definite matrix L L^H (or U of U^H U), which is made Hermitian first."""
 
     upper: bool = False
 
@@ -161,8 +199,7 @@ class Cholesky(Decomposition):
         return x
 
     def numpy(self, x):
-        lower = np.linalg.cholesky(np.tril(x) + np.conj(np.swapaxes(np.tril(x, -1), -1, -2)) if not self.upper
-                                   else np.conj(np.swapaxes(np.triu(x), -1, -2)) + np.triu(x, 1))  # fmt: skip
+        lower = np.linalg.cholesky(hermitian(x))
         return np.conj(np.swapaxes(lower, -1, -2)) if self.upper else lower
 
     def vjp(self, g, out, x):
@@ -174,7 +211,7 @@ class Cholesky(Decomposition):
         return ((s + adjoint(s)) * 0.5,)
 
     def xla(self, jnp, x):
-        low = jnp.linalg.cholesky(x)
+        low = jnp.linalg.cholesky((x + jnp.conj(jnp.swapaxes(x, -1, -2))) / 2)
         return jnp.conj(jnp.swapaxes(low, -1, -2)) if self.upper else low
 
     @classmethod
@@ -188,6 +225,7 @@ class Qr(Decomposition):
     """Q with orthonormal columns and R upper triangular, x = Q R; "reduced" or "complete"."""
 
     mode: str = "reduced"
+    rule = "...AB->...CD,...EF"
 
     def infer(self, x: TensorType) -> tuple[TensorType, TensorType]:
         need_matrices("qr", x, False)
@@ -229,6 +267,7 @@ class Svd(Decomposition):
     """U, the singular values in falling order, and V^H, x = U diag(S) V^H."""
 
     full: bool = False
+    rule = "...AB->...CD,...E,...FG"
 
     def infer(self, x: TensorType) -> tuple[TensorType, TensorType, TensorType]:
         need_matrices("svd", x, False)
@@ -300,16 +339,16 @@ def _cut(x: Any, axis: int, k: int) -> Any:
 
 @operator
 class Eigh(Decomposition):
-    """Eigenvalues in rising order and eigenvectors of Hermitian matrices, of which one triangle is read."""
+    """Eigenvalues in rising order and eigenvectors of matrices that are made Hermitian first."""
 
-    upper: bool = False
+    rule = "...AB->...A,...AB"
 
     def infer(self, x: TensorType) -> tuple[TensorType, TensorType]:
         need_matrices("eigh", x)
         return TensorType(x.shape[:-1], part_of(x.dtype) if x.dtype.is_complex else x.dtype), x
 
     def numpy(self, x):
-        w, v = np.linalg.eigh(x, "U" if self.upper else "L")
+        w, v = np.linalg.eigh(hermitian(x))
         return w, v
 
     def vjp(self, g, out, x):
@@ -328,14 +367,15 @@ class Eigh(Decomposition):
 
     @classmethod
     def samples(cls, rng):
-        x = positive(rng, 2, 3, 3)
-        yield cls(), (x.astype("float32"),)
-        yield cls(True), (x[0].astype("float32"),)
+        yield cls(), (positive(rng, 2, 3, 3).astype("float32"),)
+        yield cls(), (positive(rng, 4, 4),)
 
 
 @operator
 class Eig(Decomposition):
     """Eigenvalues and eigenvectors of any square matrices, complex."""
+
+    rule = "...AB->...A,...AB"
 
     def infer(self, x: TensorType) -> tuple[TensorType, TensorType]:
         need_matrices("eig", x)
@@ -385,6 +425,8 @@ def _sum_rows(x: Any) -> Any:
 class Solve(Decomposition):
     """The X with A X = B; leading axes broadcast."""
 
+    rule = "...AB,...AC->...AC"
+
     def infer(self, a: TensorType, b: TensorType) -> TensorType:
         from .elementwise import broadcast
 
@@ -421,6 +463,7 @@ class TriangularSolve(Decomposition):
     upper: bool = True
     transposed: bool = False
     unit: bool = False
+    rule = "...AB,...AC->...AC"
 
     def infer(self, a: TensorType, b: TensorType) -> TensorType:
         return Solve().infer(a, b)
@@ -460,6 +503,8 @@ def transpose_last(x: Any) -> Any:
 @operator
 class Lu(Decomposition):
     """L (below the diagonal, ones on it) and U of P x = L U in one matrix, and the row swaps, from 1, int32."""
+
+    rule = "...AB->...AB,...C"
 
     def infer(self, x: TensorType) -> tuple[TensorType, TensorType]:
         need_matrices("lu", x, False)

@@ -11,7 +11,7 @@ from .. import types
 from ..errors import invalid_argument, invalid_type, unavailable
 from ..types import DType, TensorType, broadcast_shapes
 from .number import Number
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 
 FLOATS = tuple(types.dtype_of(n) for n in ("float16", "bfloat16", "float32", "float64"))
 
@@ -229,14 +229,14 @@ def unary(
     xla: Callable | None = None,
     low: float = -3.0,
     high: float = 3.0,
-    special: bool = True,
+    special: bool | tuple[float, ...] = True,
     result: DType | None = None,
     floating: bool = False,
 ) -> Operator:
     """Defines an element-wise operator of one argument and returns it.
 
-    low, high: where samples lie. special: samples also hold infinities and NaN. result: type of the result if it
-    is not that of the argument. floating: integers are computed in float32.
+    low, high: where samples lie. special: samples also hold infinities and NaN, or what is given. result: type of
+    the result if it is not that of the argument. floating: integers are computed in float32.
     """
     body: dict[str, Any] = {"__doc__": f"{name} of each element.", "name": name, "floating": floating}
     meaning = in_float32(numpy)
@@ -244,6 +244,8 @@ def unary(
     if vjp is not None:
         call = vjp
         body["vjp"] = lambda self, g, out, x: (call(g, out, x),)
+    else:
+        body["vjp"] = absent("no continuous function of its argument")
     if loops is not None:
         body["loops"] = lambda self, k, x: loops(k, k.load(x, k.at))
     if xla is not None:
@@ -255,7 +257,8 @@ def unary(
         for x in float_samples(rng, low, high):
             yield cls(), (x,)
         if special:
-            yield cls(), (np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, 1e30], "float32"),)
+            values = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, 1e30] if special is True else special
+            yield cls(), (np.array(values, "float32"),)
 
     body["samples"] = classmethod(samples)
     cls: Any = operator(type(name.title().replace("_", ""), (Unary,), body))
@@ -294,6 +297,8 @@ def binary(
             return (None if dx is None else sum_to(dx, x.shape), None if dy is None else sum_to(dy, y.shape))
 
         body["vjp"] = rule
+    else:
+        body["vjp"] = absent("no continuous function of its arguments")
     if loops is not None:
         body["loops"] = lambda self, k, x, y: loops(k, k.broadcast(x), k.broadcast(y))
     if xla is not None:
@@ -324,6 +329,7 @@ def comparison(name: str, *, numpy: Callable, loop: str, xla: Callable | None = 
     body: dict[str, Any] = {"__doc__": f"{name} of two tensors, element by element, as bool.", "name": name}
     body["numpy"] = lambda self, x, y: np.asarray(numpy(x, y))
     body["infer"] = lambda self, x, y: TensorType(broadcast(self.name, x, y), types.bool_)
+    body["vjp"] = absent("a bool has no gradient")
     body["loops"] = lambda self, k, x, y: k._two(loop, k.broadcast(x), k.broadcast(y))
     if xla is not None:
         body["xla"] = lambda self, jnp, x, y: xla(jnp, x, y)
@@ -391,6 +397,8 @@ class Conj(Unary):
 @operator
 class Detach(Unary):
     """x itself; gradients stop here."""
+
+    vjp = absent("its purpose")
 
     def numpy(self, x):
         return x

@@ -33,6 +33,8 @@ from .registry import Operator, operator
 LOG2, LOG10 = math.log(2.0), math.log(10.0)
 
 
+ANGLES = (0.0, -0.0, float("inf"), float("-inf"), float("nan"), 1e-30, 1e4)  # not too large for compiled code
+
 # ---- trigonometry -----------------------------------------------------------------------------
 
 sin = unary(
@@ -42,6 +44,7 @@ sin = unary(
     vjp=lambda g, out, x: g * conj(cos(x)),
     loops=lambda k, x: k.sin(x),
     xla=lambda jnp, x: jnp.sin(x),
+    special=ANGLES,
 )
 
 cos: Operator = unary(
@@ -51,6 +54,7 @@ cos: Operator = unary(
     vjp=lambda g, out, x: -(g * conj(sin(x))),
     loops=lambda k, x: k.cos(x),
     xla=lambda jnp, x: jnp.cos(x),
+    special=ANGLES,
 )
 
 tan = unary(
@@ -62,6 +66,7 @@ tan = unary(
     xla=lambda jnp, x: jnp.tan(x),
     low=-1.0,
     high=1.0,
+    special=ANGLES,
 )
 
 asin = unary(
@@ -203,6 +208,7 @@ rsqrt = unary(
 reciprocal = unary(
     "reciprocal",
     floating=True,
+    low=0.2,
     numpy=np.reciprocal,
     vjp=lambda g, out, x: -g * conj(out * out),
     loops=lambda k, x: 1 / x,
@@ -383,7 +389,7 @@ class Angle(Unary):
 
     def loops(self, k, x):
         e = k.load(x, k.at)
-        return k.where(k.isnan(e), e, k.where(e < 0, math.pi, 0.0 * e))
+        return k.where(k.isnan(e), e, k.where(e < 0, math.pi, 0.0))
 
     def xla(self, jnp, x):
         return jnp.angle(x)

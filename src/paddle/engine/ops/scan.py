@@ -13,11 +13,13 @@ from .elementwise import cast, conj, equal, exp
 from .indexing import AddAlong
 from .logic import select
 from .reduction import narrow
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 
 
 class Scan(Operator):
     """Base: goes along `axis` (non-negative) and keeps the shape."""
+
+    loops = absent("an element needs all before it: runs on the host")
 
     axis: int
 
@@ -124,6 +126,10 @@ class RunningExtreme(Scan):
     axis: int
     dtype: types.DType = types.int64
     ufunc: ClassVar[Any] = None
+
+    def spmd(self):
+        before = "abcdefgh"[: self.axis]
+        return f"{before}R...->{before}R...,{before}R..."
 
     def infer(self, x: TensorType) -> tuple[TensorType, TensorType]:
         if x.dtype.kind in "bc":

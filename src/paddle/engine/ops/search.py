@@ -10,7 +10,9 @@ from .. import types
 from ..errors import invalid_argument, unavailable
 from ..types import TensorType
 from .indexing import AddAlong, TakeAlong
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
+
+ON_HOST = absent("a whole row at once: runs on the host")
 
 
 def sortable(x: np.ndarray) -> np.ndarray:
@@ -30,6 +32,8 @@ def order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
 @operator
 class Argsort(Operator):
     """The order that sorts x along an axis, int64."""
+
+    loops = ON_HOST
 
     axis: int
     descending: bool = False
@@ -67,6 +71,8 @@ def _need_order(name: str, x: TensorType) -> None:
 @operator
 class TopK(Operator):
     """The k greatest (or smallest) elements along an axis, in order, and where they are (int64)."""
+
+    loops = ON_HOST
 
     k: int
     axis: int
@@ -116,6 +122,8 @@ class TopK(Operator):
 @operator
 class SearchSorted(Operator):
     """Where values would go into sorted rows (the last axis); before equals, or behind them if `right`."""
+
+    loops = ON_HOST
 
     right: bool = False
     dtype: types.DType = types.int64
