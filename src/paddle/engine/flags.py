@@ -62,9 +62,11 @@ def get(name: str) -> Any:
 def set_(name: str, value: Any) -> None:
     if name not in _flags:
         raise not_found(f"set_flags: there is no flag {name}.", expected=f"one of {', '.join(sorted(_flags))}")
-    _values[name] = value = _convert(name, value)
+    value = _convert(name, value)
+    changed = value != _values[name]
+    _values[name] = value
     action = _flags[name].on_change
-    if action:
+    if action and changed:
         action(value)
 
 
