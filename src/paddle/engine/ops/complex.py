@@ -8,7 +8,7 @@ from .. import types
 from ..errors import invalid_argument
 from ..types import TensorType
 from .elementwise import Unary, broadcast, sum_to
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 
 
 def part_of(dtype: types.DType) -> types.DType:
@@ -19,6 +19,8 @@ def part_of(dtype: types.DType) -> types.DType:
 @operator
 class ToComplex(Operator):
     """real + i * imag; the arguments broadcast."""
+
+    loops = absent("complex programs are not compiled")
 
     def infer(self, real: TensorType, imag: TensorType) -> TensorType:
         if real.dtype is not imag.dtype or real.dtype not in (types.float32, types.float64):
@@ -53,6 +55,8 @@ class ToComplex(Operator):
 class Real(Unary):
     """The real part."""
 
+    loops = absent("complex programs are not compiled")
+
     def infer(self, x: TensorType) -> TensorType:
         return x.with_dtype(part_of(x.dtype)) if x.dtype.is_complex else x
 
@@ -73,6 +77,8 @@ class Real(Unary):
 @operator
 class Imag(Unary):
     """The imaginary part."""
+
+    loops = absent("complex programs are not compiled")
 
     def infer(self, x: TensorType) -> TensorType:
         return x.with_dtype(part_of(x.dtype))

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import types
 from ..types import DType, TensorType
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 
 
 @operator
@@ -20,6 +20,7 @@ class Full(Operator):
     shape: tuple
     value: Any
     dtype: DType
+    vjp = absent("made of attributes alone")
 
     def infer(self) -> TensorType:
         return TensorType(self.shape, self.dtype)
@@ -51,6 +52,7 @@ class Arange(Operator):
     step: Any
     size: int
     dtype: DType
+    vjp = absent("made of attributes alone")
 
     def infer(self) -> TensorType:
         return TensorType((self.size,), self.dtype)
@@ -84,6 +86,7 @@ class Linspace(Operator):
     stop: Any
     size: int
     dtype: DType
+    vjp = absent("made of attributes alone")
 
     def infer(self) -> TensorType:
         return TensorType((self.size,), self.dtype)
@@ -116,6 +119,7 @@ class Eye(Operator):
     columns: int
     dtype: DType
     offset: int = 0
+    vjp = absent("made of attributes alone")
 
     def infer(self) -> TensorType:
         return TensorType((self.rows, self.columns), self.dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..types import DType, TensorType
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 
 
 @operator
@@ -17,6 +17,7 @@ class OneHot(Operator):
 
     size: int
     dtype: DType
+    vjp = absent("labels have no gradient")
 
     def infer(self, label: TensorType) -> TensorType:
         return TensorType((*label.shape, self.size), self.dtype)

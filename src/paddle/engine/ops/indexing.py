@@ -15,7 +15,7 @@ from ..types import TensorType, broadcast_shapes
 from .creation import Full
 from .elementwise import cast, equal, is_number, sum_to
 from .number import Number
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 from .shape import Slice, reshape, slice_axis
 
 OUT_OF_RANGE = "an index is out of range: {value}"
@@ -161,6 +161,7 @@ class ScatterAdd(Operator):
     axis: int
     sizes: tuple
     wrap: bool = True
+    loops = absent("writes where indices say, twice where they say so twice")
 
     def infer(self, g: TensorType, *index: TensorType) -> TensorType:
         shape = index_shape("scatter_add", *index)
@@ -218,6 +219,7 @@ class ScatterSet(Operator):
 
     axis: int = 0
     wrap: bool = True
+    loops = absent("writes where indices say, twice where they say so twice")
 
     def infer(self, x: TensorType, v: TensorType, *index: TensorType) -> TensorType:
         shape = index_shape("scatter", *index)
@@ -422,6 +424,7 @@ class AddAlong(Operator):
     axis: int
     shape: tuple
     wrap: bool = True
+    loops = absent("writes where indices say, twice where they say so twice")
 
     def infer(self, g: TensorType, index: TensorType) -> TensorType:
         return g.with_shape(self.shape)
@@ -454,6 +457,7 @@ class PutAlong(Operator):
     axis: int
     reduce: str = "assign"
     include_self: bool = True
+    loops = absent("writes where indices say, twice where they say so twice")
 
     def infer(self, x: TensorType, v: TensorType, index: TensorType) -> TensorType:
         index_shape("put_along_axis", index)

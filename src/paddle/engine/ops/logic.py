@@ -12,7 +12,7 @@ from ..errors import invalid_argument, unavailable
 from ..types import TensorType
 from .elementwise import Binary, Unary, broadcast, cast, in_float32, is_number, promoted, sum_to, unary
 from .number import Number
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 
 # ---- tests of one tensor ----------------------------------------------------------------------
 
@@ -53,6 +53,8 @@ def _truth(k: Any, x: Any) -> Any:
 class LogicalNot(Unary):
     """True where x is zero."""
 
+    vjp = absent("a bool has no gradient")
+
     def infer(self, x: TensorType) -> TensorType:
         return x.with_dtype(types.bool_)
 
@@ -76,6 +78,7 @@ class Logical(Binary):
     """Base of logic on truth values; elements that are not zero are true."""
 
     scalars = False
+    vjp = absent("a bool has no gradient")
 
     def infer(self, x: TensorType, y: TensorType) -> TensorType:
         return TensorType(broadcast(self.name, x, y), types.bool_)
@@ -117,6 +120,8 @@ def _need_bits(name: str, *args: TensorType) -> None:
 class BitwiseNot(Unary):
     """All bits turned; of bool, the other truth value."""
 
+    vjp = absent("integers have no gradient")
+
     def infer(self, x: TensorType) -> TensorType:
         _need_bits("bitwise_not", x)
         return x
@@ -141,6 +146,7 @@ class Bitwise(Binary):
     """Base of operators on the bits of two tensors of one integer type (or bool)."""
 
     bool_too = True
+    vjp = absent("integers have no gradient")
 
     def prepare(self, x: Any, y: Any) -> tuple[Any, Any]:
         if is_number(x) or is_number(y):
@@ -271,6 +277,7 @@ class IsClose(Operator):
     rtol: float
     atol: float
     equal_nan: bool
+    vjp = absent("a bool has no gradient")
 
     def prepare(self, x: Any, y: Any) -> tuple[Any, Any]:
         return promoted("isclose", x, y, scalars=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import types
 from ..types import DType, TensorType
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 
 
 class Number:
@@ -87,6 +87,7 @@ class Constant(Operator):
     pointwise = True
     value: Any
     dtype: DType
+    vjp = absent("made of attributes alone")
 
     def infer(self) -> TensorType:
         return TensorType((), self.dtype)

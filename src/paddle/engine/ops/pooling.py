@@ -15,7 +15,7 @@ import numpy as np
 from .. import types
 from ..types import TensorType
 from .elementwise import cast
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 
 
 class Windows(Operator):
@@ -160,6 +160,7 @@ class MaxPoolIndex(Windows):
     low: tuple
     sizes: tuple
     exact: bool
+    vjp = absent("positions have no gradient")
 
     def infer(self, x: TensorType) -> TensorType:
         return self.pooled(x).with_dtype(types.int32)
@@ -409,6 +410,7 @@ class AdaptiveMaxIndex(Operator):
     """Position of the first greatest element of each bin, int32. Bin z covers floor(z*S/Z) .. ceil((z+1)*S/Z)."""
 
     sizes: tuple
+    vjp = absent("positions have no gradient")
 
     def infer(self, x: TensorType) -> TensorType:
         return x.with_shape((*x.shape[: x.ndim - len(self.sizes)], *self.sizes)).with_dtype(types.int32)
@@ -471,6 +473,8 @@ class BinMaxIndex(Operator):
     """Position of the first greatest element of each bin, int32; bins are (start, stop) pairs per axis."""
 
     bins: tuple
+    vjp = absent("positions have no gradient")
+    loops = absent("bins of uneven size")
 
     def infer(self, x: TensorType) -> TensorType:
         return x.with_shape((*x.shape[: x.ndim - len(self.bins)], *map(len, self.bins))).with_dtype(types.int32)
@@ -534,6 +538,7 @@ class PutPlane(Operator):
 
     rank: int
     sizes: tuple
+    loops = absent("writes where indices say, twice where they say so twice")
 
     def infer(self, g: TensorType, index: TensorType) -> TensorType:
         return g.with_shape((*g.shape[: g.ndim - self.rank], *self.sizes))
@@ -561,6 +566,7 @@ class SetPlane(Operator):
 
     rank: int
     sizes: tuple
+    loops = absent("writes where indices say, twice where they say so twice")
 
     def infer(self, x: TensorType, index: TensorType) -> TensorType:
         return x.with_shape((*x.shape[: x.ndim - self.rank], *self.sizes))

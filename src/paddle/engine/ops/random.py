@@ -203,6 +203,8 @@ class RandomPermutation(Operator):
 
     n: int
     dtype: DType
+    vjp = absent("positions have no gradient")
+    loops = absent("a permutation is made as a whole")
 
     def infer(self, key: TensorType) -> TensorType:
         check_key(self.name, key)
@@ -256,6 +258,8 @@ def host_generator(key: np.ndarray) -> np.random.Generator:
 class Poisson(Operator):
     """Poisson counts with the rates x, in the type of x."""
 
+    loops = absent("the host draws: it rejects and draws again")
+
     def infer(self, x: TensorType, key: TensorType) -> TensorType:
         check_key(self.name, key)
         return x
@@ -276,6 +280,9 @@ class Poisson(Operator):
 class StandardGamma(Operator):
     """Gamma with shape parameters x and scale 1, in the type of x."""
 
+    vjp = absent("upstream defines none for draws")
+    loops = absent("the host draws: it rejects and draws again")
+
     def infer(self, x: TensorType, key: TensorType) -> TensorType:
         check_key(self.name, key)
         return x
@@ -292,6 +299,9 @@ class StandardGamma(Operator):
 @operator
 class Binomial(Operator):
     """Binomial counts (int64) of `count` trials that succeed with probability `prob`."""
+
+    vjp = absent("upstream defines none for draws")
+    loops = absent("the host draws: it rejects and draws again")
 
     def infer(self, count: TensorType, prob: TensorType, key: TensorType) -> TensorType:
         from .elementwise import broadcast
@@ -314,6 +324,8 @@ class Multinomial(Operator):
 
     num: int
     replacement: bool
+    vjp = absent("positions have no gradient")
+    loops = absent("the host draws: it rejects and draws again")
 
     def infer(self, x: TensorType, key: TensorType) -> TensorType:
         check_key(self.name, key)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import types
 from ..errors import invalid_argument, unavailable
 from ..types import TensorType
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 from .shape import broadcast_to, reshape
 
 
@@ -182,6 +182,8 @@ class Prod(Reduction):
 class Truth(Reduction):
     """Base of any and all: elements that are not zero are true."""
 
+    vjp = absent("a bool has no gradient")
+
     def infer(self, x: TensorType) -> TensorType:
         return TensorType(self.kept(x.shape), types.bool_)
 
@@ -235,6 +237,7 @@ class Position(Operator):
     axis: int
     keepdim: bool
     kind = ""
+    vjp = absent("positions have no gradient")
 
     def infer(self, x: TensorType) -> TensorType:
         if x.dtype.kind in "bc":
