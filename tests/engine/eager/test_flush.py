@@ -305,6 +305,20 @@ def test_checking_for_nan_names_the_operation_and_the_line(flag):
     np.testing.assert_array_equal((1.0 / x).array(), [1.0, np.inf])
 
 
+def test_a_program_that_cannot_be_compiled_runs_on_and_says_so(flag, monkeypatch):
+    from paddle.engine.cpu import compiler, workers
+
+    def refuse(payload):
+        raise workers.CompileError("the compiler fell over", crashed=True)
+
+    monkeypatch.setattr(compiler, "compile_payload", refuse)
+    flag("FLAGS_eager_compile", "always")
+    x = from_array(np.arange(7, dtype="float64"))
+    with pytest.warns(RuntimeWarning, match="could not be compiled"):
+        got = (x * 1.0625 - 0.375).array()
+    np.testing.assert_array_equal(got, np.arange(7) * 1.0625 - 0.375)
+
+
 def test_trace_registry_does_not_grow():
     before = len(tracing._traces)
     for _ in range(100):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+import warnings
 import weakref
 from typing import Any
 
@@ -14,7 +16,7 @@ from ..ir import saved
 from ..ir.graph import Graph
 from ..ops.registry import registry, run_numpy
 from ..types import dtype_of
-from . import compiler, jit, kernels
+from . import compiler, jit, kernels, workers
 from .cache import object_cache
 from .lower import LoopStep, ProductStep, single_steps
 from .plan import MemoryPlan
@@ -220,19 +222,36 @@ class Executor:
         self.visits += 1
         mode = flags.get("FLAGS_eager_compile")
         if mode == "always" or (mode == "auto" and self.visits >= self.patience):
-            self.compiled = self.compile()
-            self.first = None
-            return self.compiled
+            try:
+                self.compiled = self.compile()
+            except Exception as e:
+                if isinstance(e, workers.CompileError) or mode == "auto":
+                    self.stay(e)
+                else:
+                    raise
+            else:
+                self.first = None
+                return self.compiled
         if mode == "auto" and self.visits == 2:
             self.begin()
         if self.first is None:
             self.first = first_tier(self.graph, self.donated)
         return self.first
 
+    def stay(self, error: Exception) -> None:
+        """Goes on operator by operator where the program cannot be compiled, and says so."""
+        self.patience = sys.maxsize
+        line = next((n.line for n in reversed(self.graph.nodes) if n.line), None)
+        text = errors.message(
+            "Unavailable", f"a program of {len(self.graph.nodes)} operations could not be compiled as a whole; it runs on,"
+            " operator by operator.", received=f"{type(error).__name__}: {error}",
+            hint="this is a bug of the compiler: please report it.",
+            at=errors.describe_line(*line) if line else "",
+        )  # fmt: skip
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+
     def begin(self) -> None:
         """Starts the compilation beside the program."""
-        from . import workers
-
         data = compiler.payload(self.graph, self.donated)
         if object_cache().get(compiler.cache_key(data)) is None:
             self.job = workers.submit(data)
@@ -243,10 +262,12 @@ class Executor:
         key = compiler.cache_key(data)
         result = object_cache().get(key)
         if result is None:
-            if self.job is not None:
-                result = self.job.result()
-            else:
-                result = compiler.compile_payload(data)
+            try:
+                result = self.job.result() if self.job is not None else compiler.compile_payload(data)
+            except workers.CompileError as e:
+                if e.crashed:
+                    raise
+                result = compiler.compile_payload(data)  # the worker was lost for another reason
             object_cache().put(key, result)
         self.job = None
         description, objects = compiler.unpack(result)
