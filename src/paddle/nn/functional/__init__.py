@@ -16,6 +16,7 @@ from .flash_attention import *  # noqa: F403
 from .input import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .margin_loss import *  # noqa: F403
+from .moe import *  # noqa: F403
 from .norm import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .resize import *  # noqa: F403
@@ -38,6 +39,7 @@ for _name in (
     "input",
     "loss",
     "margin_loss",
+    "moe",
     "norm",
     "pooling",
     "resize",
