@@ -19,7 +19,10 @@ def rates(schedule, n):
 
 FORMULAS = {
     "noam": (lambda: lr.NoamDecay(64, 4, 2.0), lambda n: 2.0 * 64**-0.5 * (min(n**-0.5, n * 4**-1.5) if n else 0.0)),
-    "piecewise": (lambda: lr.PiecewiseDecay([2, 4], [3.0, 2.0, 1.0]), lambda n: 3.0 if n < 2 else 2.0 if n < 4 else 1.0),
+    "piecewise": (
+        lambda: lr.PiecewiseDecay([2, 4], [3.0, 2.0, 1.0]),
+        lambda n: 3.0 if n < 2 else 2.0 if n < 4 else 1.0,
+    ),
     "natural exp": (lambda: lr.NaturalExpDecay(0.5, 0.1), lambda n: 0.5 * math.exp(-0.1 * n)),
     "inverse time": (lambda: lr.InverseTimeDecay(0.5, 0.1), lambda n: 0.5 / (1 + 0.1 * n)),
     "polynomial": (

@@ -243,8 +243,8 @@ class Executor:
         self.patience = sys.maxsize
         line = next((n.line for n in reversed(self.graph.nodes) if n.line), None)
         text = errors.message(
-            "Unavailable", f"a program of {len(self.graph.nodes)} operations could not be compiled as a whole; it runs on,"
-            " operator by operator.", received=f"{type(error).__name__}: {error}",
+            "Unavailable", f"a program of {len(self.graph.nodes)} operations could not be compiled as a whole; it runs"
+            " on, operator by operator.", received=f"{type(error).__name__}: {error}",
             hint="this is a bug of the compiler: please report it.",
             at=errors.describe_line(*line) if line else "",
         )  # fmt: skip
