@@ -64,8 +64,9 @@ def moe_permute(hidden_states: Tensor, scale: Tensor | None, expert_routemap_top
     tensor(expert_prob_topk, fn, "expert_prob_topk")
     n = hidden_states.shape[0]
     counts = [int(c) for c in tokens_per_expert]
-    if routes.ndim != 2 or len(routes) != n or tuple(expert_prob_topk.shape) != routes.shape or (
-        len(counts) != num_experts or routes.max(initial=-1) >= num_experts or routes.min(initial=-1) < -1):  # fmt: skip
+    ok = routes.ndim == 2 and len(routes) == n and tuple(expert_prob_topk.shape) == routes.shape
+    ok = ok and len(counts) == num_experts and -1 <= routes.min(initial=-1) and routes.max(initial=-1) < num_experts
+    if not ok:
         raise errors.invalid_argument(
             f"{fn}: the routes do not fit.",
             expected=f"routes and probabilities [{n}, K] in [-1, {num_experts}), and a count per expert",
