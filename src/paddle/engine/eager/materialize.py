@@ -155,7 +155,7 @@ def flush(trace: Trace) -> None:
         trace.restart()
         if trie.size > flags.get("FLAGS_eager_trie_nodes"):
             trie.clear()
-            trace.node = trie.roots[trace.grad]
+            trace.node = trace.root()
     if held.caught is not None:
         raise KeyboardInterrupt
 
@@ -247,6 +247,15 @@ def _settings_changed(_: Any) -> None:
     forget_programs()
     _runs.clear()
     _programs.clear()
+
+
+def statistics() -> dict[str, dict[str, float]]:
+    """Programs run so far and the seconds they took, by tier: "first" (operator by operator) and "compiled"."""
+    from ..cpu.executor import statistics as counted
+
+    return {
+        tier: {"runs": counted[f"{tier}_runs"], "seconds": counted[f"{tier}_s"]} for tier in ("first", "compiled")
+    }
 
 
 # ---- back ends --------------------------------------------------------------------------------
