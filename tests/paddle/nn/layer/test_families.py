@@ -26,13 +26,13 @@ PAIRS = [
     (nn.Silu(), F.silu), (nn.Mish(), F.mish), (nn.Tanhshrink(), F.tanhshrink), (nn.LogSigmoid(), F.log_sigmoid),
     (nn.ThresholdedReLU(0.5, 0.1), lambda x: F.thresholded_relu(x, 0.5, 0.1)), (nn.GLU(1), lambda x: F.glu(x, 1)),
     (nn.Maxout(2), lambda x: F.maxout(x, 2)), (nn.Softmax2D(), lambda x: F.softmax(x, -3)),
-    (nn.MaxPool2D(2, 1, 1), lambda x: F.max_pool2d(x, 2, 1, 1)), (nn.AvgPool2D(3, 2, 1), lambda x: F.avg_pool2d(x, 3, 2, 1)),
+    (nn.MaxPool2D(2, 1, 1), lambda x: F.max_pool2d(x, 2, 1, 1)), (nn.AvgPool2D(3, 2, 1), lambda x: F.avg_pool2d(x, 3, 2, 1)),  # noqa: E501
     (nn.AvgPool2D(3, 2, 1, exclusive=False), lambda x: F.avg_pool2d(x, 3, 2, 1, exclusive=False)),
     (nn.AdaptiveAvgPool2D([2, None]), lambda x: F.adaptive_avg_pool2d(x, [2, None])),
     (nn.AdaptiveMaxPool2D(3), lambda x: F.adaptive_max_pool2d(x, 3)),
     (nn.Pad2D([1, 0, 2, 1], "reflect"), lambda x: F.pad(x, [1, 0, 2, 1], "reflect")),
     (nn.ZeroPad2D(1), lambda x: F.pad(x, [1, 1, 1, 1])), (nn.PixelShuffle(2), lambda x: F.pixel_shuffle(x, 2)),
-    (nn.PixelUnshuffle(2), lambda x: F.pixel_unshuffle(x, 2)), (nn.ChannelShuffle(2), lambda x: F.channel_shuffle(x, 2)),
+    (nn.PixelUnshuffle(2), lambda x: F.pixel_unshuffle(x, 2)), (nn.ChannelShuffle(2), lambda x: F.channel_shuffle(x, 2)),  # noqa: E501
     (nn.Upsample(scale_factor=2), lambda x: F.interpolate(x, scale_factor=2)),
     (nn.UpsamplingBilinear2D([9, 9]), lambda x: F.interpolate(x, [9, 9], mode="bilinear", align_corners=True)),
     (nn.Flatten(), lambda x: x.flatten(1)), (nn.Unflatten(1, [2, 2]), lambda x: x.unflatten(1, [2, 2])),
