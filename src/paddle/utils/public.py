@@ -93,12 +93,12 @@ def one_step(f: F) -> F:
         try:
             node = trace.node.children.get(place) if trace.epoch == epoch else None
         except TypeError:  # an argument without a hash
-            return f(*args, **kwargs)
+            return f(*args, **kwargs) if trace.amp is None else trace.amp.call(f, args, kwargs)
         if node is not None:
             trace.node = node.end
             return trace.take(node)
         start, reads = trace.node, trace.reads
-        out = f(*args, **kwargs)
+        out = f(*args, **kwargs) if trace.amp is None else trace.amp.call(f, args, kwargs)
         if trace.reads != reads:  # what it recorded depends on values
             return out
         return trace.shortcut(start, place, out)

@@ -403,7 +403,7 @@ def walk(
         slots[i] = g if slots[i] is None else add(slots[i], g)
 
     trace = current()
-    before = trace.grad
+    before, amp = trace.grad, trace.set_amp(None)  # gradients have the types of what they are gradients of
     trace.set_grad(history)
     try:
         for edge, g in zip(edges, grads):
@@ -436,6 +436,7 @@ def walk(
                 send(edge, g)
     finally:
         trace.set_grad(before)
+        trace.set_amp(amp)
     found.update(leaves)
     if lost and any(t not in found for t in targets or ()):
         raise _freed_error(lost[0])

@@ -132,13 +132,15 @@ class Trace:
         reads (int): how often values were read on this thread.
         generic: hooks or Python-level gradients are involved; no shortcut for backward.
         in_layer: a Layer is being called, for inference.
+        amp: decides the types that operators compute in (see paddle/amp/mode.py), or None.
     """
 
     __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "reads",
-                 "in_layer", "__weakref__")  # fmt: skip
+                 "in_layer", "amp", "__weakref__")  # fmt: skip
 
     def __init__(self) -> None:
         self.grad = True
+        self.amp: Any = None
         self.lock = threading.RLock()
         self.in_layer = False
         self.reads = 0
@@ -146,7 +148,7 @@ class Trace:
         self.restart()
 
     def restart(self) -> None:
-        self.node = trie.roots[self.grad]
+        self.node = self.root()
         _traces.pop(self.epoch, None)
         self.epoch = next(_epochs)
         self.values: dict[int, Tensor] = {}
@@ -155,6 +157,17 @@ class Trace:
         self.flush_next: TrieNode | None = None
         self.gnodes: Any = None
         _traces[self.epoch] = self
+
+    def root(self) -> TrieNode:
+        """Where programs of the present modes begin."""
+        root = trie.roots[self.grad]
+        if self.amp is None:
+            return root
+        node = root.children.get(self.amp)
+        if node is None:
+            node = root.children[self.amp] = TrieNode(root, self.grad)
+            trie.size += 1
+        return node
 
     # -- leaves --
     def enter(self, t: Tensor) -> int:
@@ -241,6 +254,10 @@ class Trace:
         promoted = self.promote_numbers(start, op, args)
         if promoted is not None:
             return self.record(op, promoted)
+        if self.amp is not None:
+            suited = self.amp.arguments(op, args)
+            if suited is not None:
+                return self.shortcut(start, key, self.record(op, suited))
         ready = op.prepare(*args)
         if op.compose and not op.vjp:
             out = op.compose(*ready)
@@ -383,10 +400,11 @@ class Trace:
         outside = [(i, t) for i, t in enumerate(reads) if t.epoch != epoch]
         entered = [(i, self.ref(t)) for i, t in outside]
         olds = [self.ref(x) for x in writes]
-        grad = self.grad
+        grad, amp = self.grad, self.set_amp(None)
         self.set_grad(False)
         news: Sequence[Tensor] = fn()
         self.set_grad(grad)
+        self.set_amp(amp)
         slots = [t.slot for t in news]
         changed = [s for s, old in zip(slots, olds) if s != old]
         distinct = len(set(changed)) == len(changed) and not set(changed) & set(olds)
@@ -415,12 +433,26 @@ class Trace:
             if self.flush_next is not None:
                 return
             if not self.values:
-                self.node = trie.roots[on]
+                self.node = self.root()
                 return
-            node = self.node.children.get(on)
-            if node is None:
-                node = self.extend(on, 0)
-            self.node = node
+            self.turn(on)
+
+    def set_amp(self, mode: Any) -> Any:
+        """Sets what decides the types that operators compute in; returns what did before."""
+        before, self.amp = self.amp, mode
+        if mode is not before and self.flush_next is None:
+            if self.values:
+                self.turn(("amp", mode))
+            else:
+                self.node = self.root()
+        return before
+
+    def turn(self, key: Any) -> None:
+        """A step without results to where another mode is in force."""
+        node = self.node.children.get(key)
+        if node is None:
+            node = self.extend(key, 0)
+        self.node = node
 
     def mark(self, key: Any) -> TrieNode:
         """A step without results: keeps programs apart that differ in more than their operators."""
