@@ -222,7 +222,7 @@ class Optimizer:
         if not entries:
             return
         Cohort.split(entries)
-        plan = Plan(entries, clips, [g.type for g in grads], [p for p in self._parameters() if not p.sg])
+        plan = Plan(entries, clips, [g.type for g in grads], self._parameters())
         self._plan = plan if standard else None
         self._run(plan, grads)
 

@@ -1,0 +1,56 @@
+"""Training loops as people write them: what is frozen, read, replaced or clipped between steps.
+
+Where a test holds plain numbers they were recorded from PaddlePaddle 3.3.1.
+"""
+
+import numpy as np
+import pytest
+
+import paddle
+import paddle.nn as nn
+
+
+def tensor(*shape, seed=0, sg=True):
+    return paddle.to_tensor(np.random.RandomState(seed).randn(*shape).astype("float32"), stop_gradient=sg)
+
+
+def filled(layer, seed=1):
+    r = np.random.RandomState(seed)
+    for p in layer.parameters():
+        p.set_value((r.randn(*p.shape) * 0.3).astype("float32"))
+    return layer
+
+
+def net(seed=1):
+    return filled(nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 2)), seed)
+
+
+def step(m, o, i):
+    loss = (m(tensor(3, 4, seed=100 + i)) ** 2).mean()
+    loss.backward()
+    o.step()
+    o.clear_grad()
+    return loss
+
+
+@pytest.mark.parametrize("how", ["stop_gradient", "trainable"])
+def test_parameters_frozen_before_the_first_step_train_once_they_are_let_go(how):
+    m = net()
+    o = paddle.optimizer.SGD(0.1, parameters=m.parameters())
+    for p in m[0].parameters():
+        setattr(p, how, how == "stop_gradient")
+    before = m[0].weight.numpy()
+    for i in range(3):
+        step(m, o, i)
+    np.testing.assert_array_equal(m[0].weight.numpy(), before)
+    for p in m[0].parameters():
+        setattr(p, how, how != "stop_gradient")
+    for i in range(3):
+        w, b = m[0].weight.numpy(), m[0].bias.numpy()
+        (m(tensor(3, 4, seed=100 + i)) ** 2).mean().backward()
+        gw, gb = m[0].weight.grad.numpy(), m[0].bias.grad.numpy()
+        o.step()
+        o.clear_grad()
+        assert np.abs(gw).max() > 0
+        np.testing.assert_allclose(m[0].weight.numpy(), w - 0.1 * gw, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(m[0].bias.numpy(), b - 0.1 * gb, rtol=1e-5, atol=1e-6)
