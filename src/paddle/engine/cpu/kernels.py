@@ -37,6 +37,17 @@ class Ready:
 
 
 _kernels: dict[str, Ready] = {}
+_MOST = 4096  # kernels that stay in memory; programs keep theirs
+
+
+def remember(key: str, ready: Ready) -> Ready:
+    """Enters a kernel; of too many, those made first go."""
+    if len(_kernels) >= _MOST:
+        _launches.clear()
+        for old in list(_kernels)[: _MOST // 2]:
+            del _kernels[old]
+    _kernels[key] = ready
+    return ready
 
 
 def launch(node: Node, index: int) -> dict[str, Any]:
@@ -124,8 +135,7 @@ def find(key: str, make: Any) -> Ready | None:
         meta = kernel
         object_cache().put(stored_key(key), encode(kernel, code))
     loaded = jit.load(code, ["k"])
-    ready = _kernels[key] = Ready(loaded.addresses["k"], meta, loaded)
-    return ready
+    return remember(key, Ready(loaded.addresses["k"], meta, loaded))
 
 
 def stored_key(key: str) -> str:
@@ -194,7 +204,7 @@ def product_launch(step: ProductStep) -> dict[str, Any]:
             stored = jit.compile_object(made.text("k"), optimize=False)
             object_cache().put(stored_key(key), stored)
         loaded = jit.load(stored, ["k"])
-        ready = _kernels[key] = Ready(loaded.addresses["k"], Kernel("", [], [], [], 0, [], 0, []), loaded)
+        ready = remember(key, Ready(loaded.addresses["k"], Kernel("", [], [], [], 0, [], 0, []), loaded))
     p = step.product
     return {"fn": ready.address, "total": made.total, "grain": made.grain, "dims": made.dims(),
             "values": [p.a.key, p.b.key, step.outputs[0]], "messages": [], "code": ready}  # fmt: skip

@@ -65,6 +65,7 @@ def loop_words(k: Any, key: Any) -> Any:
 class Random(Operator):
     """Base of what fills a shape with random numbers from a key."""
 
+    shape_attributes = ("shape",)
     shape: tuple
     dtype: DType
 
