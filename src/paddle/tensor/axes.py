@@ -19,6 +19,8 @@ def axes_argument(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
+    if type(axis) is int and -ndim <= axis < ndim:
+        return (axis % ndim,)
     if isinstance(axis, (list, tuple)):
         named = [int_argument(a, name) for a in axis]
     elif isinstance(axis, (Tensor, np.ndarray)) and axis.ndim:

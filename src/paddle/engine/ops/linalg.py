@@ -106,6 +106,9 @@ class MatMul(Operator):
         yield cls(), (rng.integers(-5, 5, (4, 3)), rng.integers(-5, 5, (3, 2)))
 
 
+_PLAIN = {(tx, ty): MatMul(tx, ty) for tx in (False, True) for ty in (False, True)}
+
+
 def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
     """The product as `paddle.matmul` means it: vectors lose their axis, a batch times one matrix is one product."""
     xs, ys = tuple(x.shape), tuple(y.shape)
@@ -114,7 +117,7 @@ def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False)
             "matmul: an argument is 0-D.", expected="at least one axis", received=f"x: {x.type}, y: {y.type}"
         )
     if len(xs) == 2 == len(ys):
-        return MatMul(transpose_x, transpose_y)(x, y)
+        return _PLAIN[transpose_x, transpose_y](x, y)
     if len(xs) == 1 or len(ys) == 1:
         a = reshape(x, (1, *xs)) if len(xs) == 1 else x
         b = reshape(y, (*ys, 1)) if len(ys) == 1 else y

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -340,8 +341,13 @@ class Logsumexp(Reduction):
         yield cls((1,), False), (np.zeros((2, 0), "float32"),)
 
 
+@functools.lru_cache(4096)
+def _sum(axes: tuple[int, ...], keepdim: bool) -> Sum:
+    return Sum(axes, keepdim)
+
+
 def sum_(x: Any, axes: Any, keepdim: bool = False) -> Any:
-    return Sum(tuple(sorted(axes)), keepdim)(x) if axes else x
+    return _sum(tuple(sorted(axes)), keepdim)(x) if axes else x
 
 
 def mean_(x: Any, axes: Any, keepdim: bool = False) -> Any:

@@ -71,9 +71,10 @@ class _Interning(type):
     _interned: dict[Any, Any]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        key: Any = (args, tuple(kwargs.items()), tuple(map(type, args)), tuple(map(type, kwargs.values())))
-        if 0.0 in args or 0.0 in kwargs.values():
-            key += (repr(args), repr(kwargs))  # 0.0 and -0.0 are equal as keys
+        types = tuple(map(type, args))  # False, 0 and 0.0 are equal as keys
+        key: Any = (args, types) if not kwargs else (args, types, *kwargs.items(), *map(type, kwargs.values()))
+        if (kwargs or float in types or complex in types) and (0.0 in args or 0.0 in kwargs.values()):
+            key += (repr(args), repr(kwargs))  # so are 0.0 and -0.0
         found = cls._interned.get(key)
         if found is None:
             made = cls.bind(args, kwargs)
