@@ -10,12 +10,12 @@ import numpy as np
 from ...engine import errors
 from ...engine.ops.creation import Full
 from ...tensor.tensor import Tensor
-from .initializer import Initializer
+from .initializer import Valued
 
 __all__ = ["Assign", "Bilinear", "Constant", "Dirac"]
 
 
-class Constant(Initializer):
+class Constant(Valued):
     """All elements are one number.
 
     Args:
@@ -32,7 +32,7 @@ class Constant(Initializer):
         return Full(shape, kind(self._value), dtype)()
 
 
-class Assign(Initializer):
+class Assign(Valued):
     """Given values.
 
     Args:
@@ -66,7 +66,7 @@ class Assign(Initializer):
         return a.reshape(shape)
 
 
-class Dirac(Initializer):
+class Dirac(Valued):
     """A convolution weight that passes its input through, as far as there are channels for it.
 
     Args:
@@ -93,7 +93,7 @@ class Dirac(Initializer):
         return a
 
 
-class Bilinear(Initializer):
+class Bilinear(Valued):
     """A transposed convolution's weight that enlarges by linear interpolation: [C, 1, K, K]."""
 
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:

@@ -19,11 +19,23 @@ __all__ = ["Initializer", "calculate_gain"]
 class Initializer:
     """Base of initializers: called with a parameter, it gives it its first values.
 
-    A subclass writes `value(shape, dtype)`, which returns a Tensor, or `forward(var, block)`, which changes `var`.
+    A subclass writes `forward(param, block)`, which changes the parameter and returns it.
     """
 
     def __call__(self, param: Tensor, block: Any = None) -> Tensor:
         return self.forward(param, block)
+
+    def forward(self, param: Tensor, block: Any = None) -> Tensor:
+        """Changes the parameter and returns it. `block` belongs to static programs, and is None here."""
+        raise NotImplementedError(f"{type(self).__name__}: write forward(param, block).")
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{k.lstrip('_')}={v}" for k, v in vars(self).items())
+        return f"{type(self).__name__}({inside})"
+
+
+class Valued(Initializer):
+    """Base of initializers that compute values from shape and element type: a subclass writes `value`."""
 
     def forward(self, var: Tensor, block: Any = None) -> Tensor:
         trace = tracing.current()
@@ -44,10 +56,6 @@ class Initializer:
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """The values, as a Tensor or array of `shape`; the element type is set later."""
         raise NotImplementedError(f"{type(self).__name__}: write value(shape, dtype).")
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{k.lstrip('_')}={v}" for k, v in vars(self).items())
-        return f"{type(self).__name__}({inside})"
 
 
 def as_owned(a: np.ndarray, dtype: Any) -> np.ndarray:

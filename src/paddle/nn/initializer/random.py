@@ -9,7 +9,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.ops import random as ops
-from .initializer import Initializer, calculate_gain, fans, working
+from .initializer import Valued, calculate_gain, fans, working
 
 __all__ = [
     "KaimingNormal",
@@ -41,7 +41,7 @@ def _host() -> np.random.Generator:
     return ops.host_generator(next_key().array())
 
 
-class Uniform(Initializer):
+class Uniform(Valued):
     """Evenly spread over [low, high).
 
     Args:
@@ -59,7 +59,7 @@ class Uniform(Initializer):
         return _uniform(shape, self._low, self._high, dtype)
 
 
-class Normal(Initializer):
+class Normal(Valued):
     """Normally distributed.
 
     Args:
@@ -75,7 +75,7 @@ class Normal(Initializer):
         return _normal(shape, self._mean, self._std_dev, dtype)
 
 
-class TruncatedNormal(Initializer):
+class TruncatedNormal(Valued):
     """Normally distributed, drawn again where it falls outside [a, b].
 
     Args:
@@ -116,7 +116,7 @@ def truncated(rng: np.random.Generator, n: int, low: float, high: float) -> np.n
     return out[:n]
 
 
-class XavierUniform(Initializer):
+class XavierUniform(Valued):
     r"""Evenly spread over :math:`\pm g \sqrt{6 / (fan_{in} + fan_{out})}`.
 
     Source: Glorot and Bengio 2010, PMLR 9:249-256.
@@ -156,7 +156,7 @@ class XavierNormal(XavierUniform):
         return _normal(shape, 0.0, self.spread(shape), dtype)
 
 
-class KaimingUniform(Initializer):
+class KaimingUniform(Valued):
     r"""Evenly spread over :math:`\pm g \sqrt{3 / fan}`, g the gain of the nonlinearity.
 
     Source: He, Zhang, Ren and Sun 2015, arXiv:1502.01852.
@@ -198,7 +198,7 @@ class KaimingNormal(KaimingUniform):
         return _normal(shape, 0.0, self.spread(shape), dtype)
 
 
-class Orthogonal(Initializer):
+class Orthogonal(Valued):
     """Rows, or columns if they are fewer, of length `gain` at right angles. Axes after the first count as one.
 
     Source: Saxe, McClelland and Ganguli 2013, arXiv:1312.6120.

@@ -8,8 +8,7 @@ from ...engine import errors
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..initializer import Constant
-from .common import named
-from .factory import layer_class
+from .factory import layer_class, named
 from .layers import Layer
 
 __all__ = ["PReLU", "RReLU"]

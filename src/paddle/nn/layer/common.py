@@ -7,6 +7,7 @@ from typing import Any
 from ...engine import errors
 from ...tensor.tensor import Tensor
 from .. import functional as F
+from .factory import named, older_order
 from .layers import Layer
 
 __all__ = [
@@ -25,11 +26,6 @@ __all__ = [
     "Unflatten",
     "Unfold",
 ]
-
-
-def named(text: str, name: Any) -> str:
-    """What is printed of a layer, with its `name` argument where there was one."""
-    return f"{text}, name={name}" if name and text else f"name={name}" if name else text
 
 
 class Identity(Layer):
@@ -79,6 +75,11 @@ class Linear(Layer):
         return named(f"in_features={in_}, out_features={out}, dtype={self._dtype}", self.name)
 
 
+def _embedding_order(rest: tuple[Any, ...]) -> dict[str, Any]:
+    names = ("scale_grad_by_freq", "sparse", "_weight", "_freeze", "device", "dtype")
+    return dict(zip(names, rest))
+
+
 class Embedding(Layer):
     """Rows of a table by their numbers.
 
@@ -98,6 +99,7 @@ class Embedding(Layer):
         paddle.Size([2, 3])
     """
 
+    @older_order(5, lambda rest: dict(zip(("name",), rest)) if isinstance(rest[0], str) else _embedding_order(rest))
     def __init__(
         self,
         num_embeddings: int,
@@ -105,7 +107,7 @@ class Embedding(Layer):
         padding_idx: int | None = None,
         max_norm: float | None = None,
         norm_type: float = 2.0,
-        *args: Any,
+        *,
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
         _weight: Tensor | None = None,
@@ -116,8 +118,10 @@ class Embedding(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        if isinstance(max_norm, bool):  # the older order of positions: padding_idx, sparse
+        if isinstance(max_norm, bool):  # the older order of positions: padding_idx, sparse, weight_attr, name
             sparse, max_norm = max_norm, None
+            if not isinstance(norm_type, (int, float)):
+                weight_attr, norm_type = norm_type, 2.0
         self._num_embeddings, self._embedding_dim = num_embeddings, embedding_dim
         self._sparse, self._scale_grad_by_freq = sparse, scale_grad_by_freq
         self._max_norm, self._norm_type, self._name = max_norm, norm_type, name

@@ -9,6 +9,7 @@ from ...engine import errors
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..initializer import Normal
+from .factory import older_order
 from .layers import Layer
 
 __all__ = ["Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
@@ -177,10 +178,18 @@ _ATTRIBUTES = """        weight_attr (ParamAttr, optional): of the weight {weigh
 """
 
 
+def _order(rest: tuple[Any, ...]) -> dict[str, Any]:
+    """bias, padding_mode, device, dtype; or, of old, padding_mode, weight_attr, bias_attr, data_format."""
+    if isinstance(rest[0], str):
+        return dict(zip(("padding_mode", "weight_attr", "bias_attr", "data_format"), rest))
+    return dict(zip(("bias", "padding_mode", "device", "dtype"), rest))
+
+
 def _convolution(n: int) -> type[Layer]:
     call, formats = f"conv{n}d", _FORMATS[n]
 
     class Conv(_ConvNd):
+        @older_order(7, _order)
         def __init__(
             self,
             in_channels: int,
@@ -190,7 +199,7 @@ def _convolution(n: int) -> type[Layer]:
             padding: Any = 0,
             dilation: Any = 1,
             groups: int = 1,
-            *args: Any,
+            *,
             bias: Any = True,
             padding_mode: str = "zeros",
             device: Any = None,
@@ -199,15 +208,6 @@ def _convolution(n: int) -> type[Layer]:
             bias_attr: Any = None,
             data_format: str = formats[0],
         ) -> None:
-            if args and isinstance(args[0], str):  # the older order: padding_mode, weight_attr, bias_attr, data_format
-                padding_mode, *rest = args
-                weight_attr = rest[0] if rest else weight_attr
-                bias_attr = rest[1] if len(rest) > 1 else bias_attr
-                data_format = rest[2] if len(rest) > 2 else data_format
-            elif args:  # bias, padding_mode, device, dtype
-                bias = args[0]
-                padding_mode = args[1] if len(args) > 1 else padding_mode
-                dtype = args[3] if len(args) > 3 else dtype
             if bias is False:
                 bias_attr = False
             super().__init__(

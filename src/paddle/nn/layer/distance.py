@@ -23,6 +23,9 @@ class PairwiseDistance(Layer):
         super().__init__()
         self.p, self.epsilon, self.keepdim, self.name = p, epsilon, keepdim, name
 
+    norm = property(lambda self: self.p)
+    eps = property(lambda self: self.epsilon)
+
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         return F.pairwise_distance(x, y, self.p, self.epsilon, self.keepdim)
 

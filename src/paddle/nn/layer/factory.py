@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .common import named
 from .layers import Layer
+
+
+def named(text: str, name: Any) -> str:
+    """What is printed of a layer, with its `name` argument where there was one."""
+    return f"{text}, name={name}" if name and text else f"name={name}" if name else text
 
 
 def layer_class(
@@ -58,3 +63,23 @@ def layer_class(
     __init__.__signature__ = sig  # type: ignore[attr-defined]
     body = {"__init__": __init__, "forward": call, "extra_repr": extra_repr, "__doc__": doc, "__module__": module}
     return type(name, (Layer,), body)
+
+
+def older_order(count: int, convert: Callable[[tuple[Any, ...]], dict[str, Any]]) -> Callable[[Any], Any]:
+    """Lets an `__init__` whose last parameters are by keyword only take them by position too, in an older order.
+
+    Args:
+        count: parameters by position, without self.
+        convert: from what is given beyond them to keyword arguments.
+    """
+
+    def declare(init: Any) -> Any:
+        @functools.wraps(init)
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            if len(args) > count:
+                kwargs = {**convert(args[count:]), **kwargs}
+            init(self, *args[:count], **kwargs)
+
+        return __init__
+
+    return declare

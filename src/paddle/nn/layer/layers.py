@@ -265,7 +265,9 @@ class Layer:
         self._parameters[name] = parameter
         return parameter
 
-    register_parameter = add_parameter
+    def register_parameter(self, name: str, param: Any) -> Any:
+        """add_parameter."""
+        return self.add_parameter(name, param)
 
     def add_sublayer(self, name: str, sublayer: Any) -> Any:
         """Registers a sublayer under a name, and returns it."""
@@ -276,7 +278,11 @@ class Layer:
         self._sub_layers[str(name)] = sublayer
         return sublayer
 
-    add_module = register_module = add_sublayer
+    def add_module(self, name: str, module: Any) -> Any:
+        """add_sublayer."""
+        return self.add_sublayer(name, module)
+
+    register_module = add_module
 
     def register_buffer(self, name: str, tensor: Any, persistable: bool = True) -> None:
         """Registers a Tensor that is state, but not learned.
@@ -558,25 +564,31 @@ class Layer:
         self.clear_gradients(not set_to_none)
 
     # -- state --
-    def state_dict(
+    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Parameters and persistable buffers by dotted name.
+
+        Args:
+            destination (dict, optional): filled and returned; a new one by default.
+            include_sublayers (bool): Default: True.
+            structured_name_prefix (str): goes before every name; also `prefix`. Default: "".
+            use_hook (bool): calls the state dict hooks. Default: True.
+            keep_vars (bool): the Tensors themselves, not copies without gradients. Default: True.
+        """
+        if "prefix" in kwargs:
+            kwargs["structured_name_prefix"] = kwargs.pop("prefix")
+        return self._state_dict(False, *args, **kwargs)
+
+    def _state_dict(
         self,
+        all_buffers: bool,
         destination: dict[str, Any] | None = None,
         include_sublayers: bool = True,
         structured_name_prefix: str = "",
         use_hook: bool = True,
         keep_vars: bool = True,
     ) -> dict[str, Any]:
-        """Parameters and persistable buffers by dotted name.
-
-        Args:
-            destination (dict, optional): filled and returned; a new one by default.
-            include_sublayers (bool): Default: True.
-            structured_name_prefix (str): goes before every name. Default: "".
-            use_hook (bool): calls the state dict hooks. Default: True.
-            keep_vars (bool): the Tensors themselves, not copies without gradients. Default: True.
-        """
         found = OrderedDict() if destination is None else destination
-        self._collect(found, include_sublayers, structured_name_prefix, use_hook, keep_vars, False)
+        self._collect(found, include_sublayers, structured_name_prefix, use_hook, keep_vars, all_buffers)
         return found
 
     def to_static_state_dict(
@@ -588,9 +600,7 @@ class Layer:
         keep_vars: bool = True,
     ) -> dict[str, Any]:
         """state_dict with the buffers that are not persistable too."""
-        found = OrderedDict() if destination is None else destination
-        self._collect(found, include_sublayers, structured_name_prefix, use_hook, keep_vars, True)
-        return found
+        return self._state_dict(True, destination, include_sublayers, structured_name_prefix, use_hook, keep_vars)
 
     def _collect(self, found: Any, deep: bool, prefix: str, use_hook: bool, keep: bool, all_buffers: bool) -> None:
         hidden = self._non_persistable_buffer_names_set
@@ -711,7 +721,9 @@ class Layer:
                 layer.__dict__["_dtype"] = kind
         return self
 
-    type = astype
+    def type(self, dst_type: Any) -> Layer:
+        """astype."""
+        return self.astype(dst_type)
 
     def float(self, excluded_layers: Any = None) -> Layer:
         return self._convert(types.float32, _classes(excluded_layers))

@@ -11,6 +11,7 @@ from ...engine import errors
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..initializer import Constant, Normal
+from .factory import older_order
 from .layers import Layer
 
 __all__ = [
@@ -220,6 +221,9 @@ class SyncBatchNorm(_BatchNormBase):
     ) -> None:
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
 
+    def forward(self, x: Tensor) -> Tensor:  # type: ignore[override]
+        return super().forward(x)
+
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
         """Replaces every BatchNorm layer inside `layer` by a SyncBatchNorm of the same state.
@@ -399,6 +403,13 @@ InstanceNorm2D = _instance_norm(2, "NCHW", (4,))
 InstanceNorm3D = _instance_norm(3, "NCDHW", (5,))
 
 
+def _layer_norm_order(rest: tuple[Any, ...]) -> dict[str, Any]:
+    """elementwise_affine, bias, device, dtype; or, of old, weight_attr, bias_attr, name."""
+    if len(rest) > 3 or (isinstance(rest[0], bool) and (len(rest) == 1 or rest[0] is True)):
+        return dict(zip(("elementwise_affine", "bias", "device", "dtype"), rest))
+    return dict(zip(("weight_attr", "bias_attr", "name"), rest))
+
+
 class LayerNorm(Layer):
     """Normalizes over the last axes.
 
@@ -420,11 +431,12 @@ class LayerNorm(Layer):
         paddle.Size([2, 4])
     """
 
+    @older_order(2, _layer_norm_order)
     def __init__(
         self,
         normalized_shape: Any,
         epsilon: float = 1e-05,
-        *args: Any,
+        *,
         elementwise_affine: bool = True,
         bias: bool = True,
         device: Any = None,
@@ -434,15 +446,6 @@ class LayerNorm(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        if args and isinstance(args[0], bool) and (len(args) > 2 or (len(args) == 2 and isinstance(args[1], bool)
-                                                   and args[0] is True)):  # fmt: skip
-            elementwise_affine = args[0]
-            bias = args[1] if len(args) > 1 else bias
-            dtype = args[3] if len(args) > 3 else dtype
-        elif args:  # the older order: weight_attr, bias_attr, name
-            weight_attr = args[0]
-            bias_attr = args[1] if len(args) > 1 else bias_attr
-            name = args[2] if len(args) > 2 else name
         if isinstance(normalized_shape, (int, np.integer)):
             normalized_shape = [int(normalized_shape)]
         if not elementwise_affine:
@@ -468,6 +471,13 @@ class LayerNorm(Layer):
         return f"normalized_shape={self._normalized_shape}, epsilon={self._epsilon}"
 
 
+def _group_norm_order(rest: tuple[Any, ...]) -> dict[str, Any]:
+    """affine, device, dtype; or, of old, weight_attr, bias_attr, data_format, name."""
+    if rest[0] is True or (rest[0] is False and (len(rest) == 1 or not isinstance(rest[1], bool))):
+        return dict(zip(("affine", "device", "dtype"), rest))
+    return dict(zip(("weight_attr", "bias_attr", "data_format", "name"), rest))
+
+
 class GroupNorm(Layer):
     """Normalizes groups of channels.
 
@@ -486,12 +496,13 @@ class GroupNorm(Layer):
         name (str, optional): for printing.
     """
 
+    @older_order(3, _group_norm_order)
     def __init__(
         self,
         num_groups: int,
         num_channels: int,
         epsilon: float = 1e-05,
-        *args: Any,
+        *,
         affine: bool = True,
         device: Any = None,
         dtype: Any = None,
@@ -501,14 +512,6 @@ class GroupNorm(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        if args and isinstance(args[0], bool) and (len(args) == 1 or not isinstance(args[1], bool)):
-            affine = args[0]
-            dtype = args[2] if len(args) > 2 else dtype
-        elif args:  # the older order: weight_attr, bias_attr, data_format, name
-            weight_attr = args[0]
-            bias_attr = args[1] if len(args) > 1 else bias_attr
-            data_format = args[2] if len(args) > 2 else data_format
-            name = args[3] if len(args) > 3 else name
         if not affine:
             weight_attr = bias_attr = False
         if data_format not in ("NCHW", "NHWC", "NCL", "NLC", "NCDHW", "NDHWC", "NC"):

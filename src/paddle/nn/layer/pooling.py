@@ -2,187 +2,133 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from ...tensor.tensor import Tensor
 from .. import functional as F
 from .factory import layer_class
 from .layers import Layer
 
 __all__: list[str] = []
 
+_FORMAT = {1: "NCL", 2: "NCHW", 3: "NCDHW"}
+_TEXTS = {
+    "kernel_size": "int|list[int]): of the window.",
+    "stride": "int|list[int], optional): the kernel size by default.",
+    "padding": "int|str|list[int]): Default: 0.",
+    "exclusive": "bool): padding does not count. Default: True.",
+    "ceil_mode": "bool): keeps the last, incomplete window. Default: False.",
+    "divisor_override": "float, optional): divides by this instead.",
+    "return_mask": "bool): gives positions too. Default: False.",
+    "data_format": "str): where channels are.",
+    "output_size": "int|list[int|None]): of the result; None keeps the size of an axis.",
+    "norm_type": "float): the power; inf for the greatest element.",
+    "random_u": "float, optional): within (0, 1), fixes the windows.",
+    "name": "str, optional): for printing.",
+}
 
-def _layer(name: str, signature: dict[str, Any], call: Any, shown: Any, text: str) -> type[Layer]:
-    """A pooling layer.
 
-    Args:
-        signature: parameters with their defaults (`...` for none), in order.
-        call: takes the layer and the inputs.
-        shown: names that are printed, or a function that gives the text.
-    """
-    cls = layer_class(name, signature, call, shown=shown, doc=text, module=__name__, prefix="")
+def _forward(function: str, names: tuple[str, ...], argument: str) -> Callable[..., Any]:
+    """A `forward` that hands its input, and the attributes of these names, to a function."""
+    apply = getattr(F, function)
+    if argument == "input":
+
+        def forward(self: Any, input: Tensor) -> Any:
+            state = self.__dict__
+            return apply(input, **{k: state[k] for k in names})
+    elif argument == "x":
+
+        def forward(self: Any, x: Tensor) -> Any:
+            state = self.__dict__
+            return apply(x, **{k: state[k] for k in names})
+    else:
+
+        def forward(self: Any, x: Tensor, indices: Tensor, output_size: Any = None) -> Any:
+            state = self.__dict__
+            size = state["output_size"] if output_size is None else output_size
+            return apply(x, indices, **{k: state[k] for k in names if k != "output_size"}, output_size=size)
+
+    return forward
+
+
+def _pool(name: str, function: str, text: str, shown: Any, argument: str = "x", /, **signature: Any) -> type[Layer]:
+    names = tuple(k for k in signature if k != "name")
+    args = "".join(f"        {k} ({_TEXTS[k]}\n" for k in signature)
+    cls = layer_class(
+        name,
+        signature,
+        _forward(function, names, argument),
+        shown=shown,
+        doc=f"{text}\n\n    Args:\n{args}",
+        module=__name__,
+        prefix="",
+    )
     __all__.append(name)
     globals()[name] = cls
     return cls
 
 
-_FORMAT = {1: "NCL", 2: "NCHW", 3: "NCDHW"}
-_WINDOW = """
-    Args:
-        kernel_size (int|list[int]): of the window.
-        stride (int|list[int], optional): the kernel size by default.
-        padding (int|str|list[int]): Default: 0.
-"""
+def _size(layer: Any) -> str:
+    return f"output_size={layer.output_size}"
+
+
+def _size_and_mask(layer: Any) -> str:
+    return f"output_size={layer.output_size}, return_mask={layer.return_mask}"
+
+
+def _norm(n: int) -> Callable[[Any], str]:
+    def text(layer: Any) -> str:
+        stride = layer.stride if n == 1 or layer.stride is not None else layer.kernel_size
+        return (
+            f"norm_type={float(layer.norm_type)}, kernel_size={layer.kernel_size}, stride={stride}, "
+            f"padding={layer.padding}"
+        )
+
+    return text
+
+
+_WINDOW: dict[str, Any] = {"kernel_size": ..., "stride": None, "padding": 0}
+_SHOWN = ("kernel_size", "stride", "padding")
 
 for _n in (1, 2, 3):
-    _avg, _max = f"avg_pool{_n}d", f"max_pool{_n}d"
-    _head = {"kernel_size": ..., "stride": None, "padding": 0}
+    _where = {} if _n == 1 else {"data_format": _FORMAT[_n]}
+    _first = "input" if _n == 1 else "x"
     if _n == 1:
-        _layer(
-            "AvgPool1D",
-            {**_head, "exclusive": True, "ceil_mode": False, "name": None},
-            lambda s, x: F.avg_pool1d(x, s.kernel_size, s.stride, s.padding, s.exclusive, s.ceil_mode),
-            ("kernel_size", "stride", "padding"),
-            f"Mean over windows of [N, C, L].\n{_WINDOW}        exclusive (bool): padding does not count. Default: "
-            "True.\n        ceil_mode (bool): keeps the last, incomplete window. Default: False.\n",
-        )
-        _layer(
-            "MaxPool1D",
-            {**_head, "return_mask": False, "ceil_mode": False, "name": None},
-            lambda s, x: F.max_pool1d(x, s.kernel_size, s.stride, s.padding, s.return_mask, s.ceil_mode),
-            ("kernel_size", "stride", "padding"),
-            f"Greatest element of windows of [N, C, L].\n{_WINDOW}        return_mask (bool): gives positions too. "
-            "Default: False.\n        ceil_mode (bool): keeps the last, incomplete window. Default: False.\n",
-        )
+        _more: dict[str, Any] = {"exclusive": True, "ceil_mode": False}
     else:
-        _layer(
-            f"AvgPool{_n}D",
-            {
-                **_head,
-                "ceil_mode": False,
-                "exclusive": True,
-                "divisor_override": None,
-                "data_format": _FORMAT[_n],
-                "name": None,
-            },
-            lambda s, x, f=_avg: getattr(F, f)(
-                x,
-                s.kernel_size,
-                stride=s.stride,
-                padding=s.padding,
-                ceil_mode=s.ceil_mode,
-                exclusive=s.exclusive,
-                divisor_override=s.divisor_override,
-                data_format=s.data_format,
-            ),
-            ("kernel_size", "stride", "padding"),
-            f"Mean over windows in {_n} dimensions.\n{_WINDOW}        ceil_mode (bool): keeps the last, incomplete "
-            "window. Default: False.\n        exclusive (bool): padding does not count. Default: True.\n        "
-            "divisor_override (float, optional): divides by this instead.\n        data_format (str): where channels "
-            f"are. Default: {_FORMAT[_n]}.\n",
-        )
-        _layer(
-            f"MaxPool{_n}D",
-            {**_head, "return_mask": False, "ceil_mode": False, "data_format": _FORMAT[_n], "name": None},
-            lambda s, x, f=_max: getattr(F, f)(
-                x,
-                s.kernel_size,
-                stride=s.stride,
-                padding=s.padding,
-                return_mask=s.return_mask,
-                ceil_mode=s.ceil_mode,
-                data_format=s.data_format,
-            ),
-            ("kernel_size", "stride", "padding"),
-            f"Greatest element of windows in {_n} dimensions.\n{_WINDOW}        return_mask (bool): gives positions "
-            "too. Default: False.\n        ceil_mode (bool): keeps the last, incomplete window. Default: False.\n"
-            f"        data_format (str): where channels are. Default: {_FORMAT[_n]}.\n",
-        )
-    _avg, _max = f"adaptive_avg_pool{_n}d", f"adaptive_max_pool{_n}d"
-    if _n == 1:
-        _layer(
-            "AdaptiveAvgPool1D",
-            {"output_size": ..., "name": None},
-            lambda s, x: F.adaptive_avg_pool1d(x, s.output_size),
-            ("output_size",),
-            "Mean over windows chosen so that the result has a given size.\n\n    Args:\n        output_size (int): "
-            "size of the last axis.\n",
-        )
-    else:
-        _layer(
-            f"AdaptiveAvgPool{_n}D",
-            {"output_size": ..., "data_format": _FORMAT[_n], "name": None},
-            lambda s, x, f=_avg: getattr(F, f)(x, output_size=s.output_size, data_format=s.data_format),
-            lambda s: f"output_size={s.output_size}",
-            "Mean over windows chosen so that the result has a given size.\n\n    Args:\n        output_size "
-            "(int|list[int|None]): None keeps the size of an axis.\n        data_format (str): where channels are. "
-            f"Default: {_FORMAT[_n]}.\n",
-        )
-    _cls = _layer(
-        f"AdaptiveMaxPool{_n}D",
-        {"output_size": ..., "return_mask": False, "name": None},
-        lambda s, x, f=_max: getattr(F, f)(x, output_size=s.output_size, return_mask=s.return_mask),
-        lambda s: f"output_size={s.output_size}, return_mask={s.return_mask}",
-        "Greatest element of windows chosen so that the result has a given size.\n\n    Args:\n        output_size "
-        "(int|list[int|None]): None keeps the size of an axis.\n        return_mask (bool): gives positions too. "
-        "Default: False.\n",
-    )
-    _cls.return_indices = property(lambda s: s.return_mask)  # type: ignore[attr-defined]
-    _unpool = f"max_unpool{_n}d"
-    _layer(
-        f"MaxUnPool{_n}D",
-        {**_head, "data_format": _FORMAT[_n], "output_size": None, "name": None},
-        lambda s, x, indices, f=_unpool: getattr(F, f)(
-            x,
-            indices,
-            kernel_size=s.kernel_size,
-            stride=s.stride,
-            padding=s.padding,
-            data_format=s.data_format,
-            output_size=s.output_size,
-        ),  # fmt: skip
-        lambda s: f"output_size={s.output_size}",
-        f"Puts elements back to where max pooling took them from, zeros elsewhere.\n{_WINDOW}        data_format "
-        f"(str): Default: {_FORMAT[_n]}.\n        output_size (list[int], optional): of the result.\n",
-    )
+        _more = {"ceil_mode": False, "exclusive": True, "divisor_override": None, **_where}
+    _pool(
+        f"AvgPool{_n}D", f"avg_pool{_n}d", f"Mean over windows in {_n} dimensions.", _SHOWN,
+        **_WINDOW, **_more, name=None,
+    )  # fmt: skip
+    _pool(
+        f"MaxPool{_n}D", f"max_pool{_n}d", f"Greatest element of windows in {_n} dimensions.", _SHOWN, _first,
+        **_WINDOW, return_mask=False, ceil_mode=False, **_where, name=None,
+    )  # fmt: skip
+    _pool(
+        f"AdaptiveAvgPool{_n}D", f"adaptive_avg_pool{_n}d",
+        "Mean over windows chosen so that the result has a given size.", _size, _first,
+        output_size=..., **_where, name=None,
+    )  # fmt: skip
+    _pool(
+        f"AdaptiveMaxPool{_n}D", f"adaptive_max_pool{_n}d",
+        "Greatest element of windows chosen so that the result has a given size.", _size_and_mask, _first,
+        output_size=..., return_mask=False, name=None,
+    ).return_indices = property(lambda layer: layer.return_mask)  # type: ignore[attr-defined]  # fmt: skip
+    _pool(
+        f"MaxUnPool{_n}D", f"max_unpool{_n}d",
+        "Puts elements back to where max pooling took them from, zeros elsewhere.", _size, "x, indices",
+        **_WINDOW, data_format=_FORMAT[_n], output_size=None, name=None,
+    )  # fmt: skip
     if _n > 1:
-        _fractional = f"fractional_max_pool{_n}d"
-        _layer(
-            f"FractionalMaxPool{_n}D",
-            {"output_size": ..., "kernel_size": None, "random_u": None, "return_mask": False, "name": None},
-            lambda s, x, f=_fractional: getattr(F, f)(
-                x,
-                output_size=s.output_size,
-                kernel_size=s.kernel_size,
-                random_u=s.random_u,
-                return_mask=s.return_mask,
-            ),
-            lambda s: f"output_size={s.output_size}, return_mask={s.return_mask}",
-            "Greatest element of windows of random sizes.\n\n    Source: Graham 2014, arXiv:1412.6071.\n\n    Args:\n"
-            "        output_size (int|list[int|None]): of the result.\n        kernel_size (int|list[int], optional): "
-            "windows overlap if given.\n        random_u (float, optional): within (0, 1), fixes the windows.\n        "
-            "return_mask (bool): gives positions too. Default: False.\n",
-        )
+        _pool(
+            f"FractionalMaxPool{_n}D", f"fractional_max_pool{_n}d",
+            "Greatest element of windows of random sizes.\n\n    Source: Graham 2014, arXiv:1412.6071.", _size_and_mask,
+            output_size=..., kernel_size=None, random_u=None, return_mask=False, name=None,
+        )  # fmt: skip
     if _n < 3:
-        _lp = f"lp_pool{_n}d"
-        _layer(
-            f"LPPool{_n}D",
-            {
-                "norm_type": ...,
-                "kernel_size": ...,
-                "stride": None,
-                "padding": 0,
-                "ceil_mode": False,
-                "data_format": _FORMAT[_n],
-                "name": None,
-            },
-            lambda s, x, f=_lp: getattr(F, f)(
-                x, s.norm_type, s.kernel_size, s.stride, s.padding, s.ceil_mode, s.data_format
-            ),
-            lambda s: (
-                f"norm_type={float(s.norm_type)}, kernel_size={s.kernel_size}, "
-                f"stride={s.stride if s.ndim_ == 1 or s.stride is not None else s.kernel_size}, padding={s.padding}"
-            ),
-            f"Norms of windows.\n\n    Args:\n        norm_type (float): the power; inf for the greatest element.\n"
-            f"{_WINDOW.split('Args:')[1].lstrip(chr(10))}        ceil_mode (bool): keeps the last, incomplete window. "
-            f"Default: False.\n        data_format (str): Default: {_FORMAT[_n]}.\n",
-        ).ndim_ = _n  # type: ignore[attr-defined]
+        _pool(
+            f"LPPool{_n}D", f"lp_pool{_n}d", "Norms of windows.", _norm(_n),
+            norm_type=..., **_WINDOW, ceil_mode=False, data_format=_FORMAT[_n], name=None,
+        )  # fmt: skip

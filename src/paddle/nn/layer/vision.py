@@ -7,7 +7,7 @@ from typing import Any
 from ...engine import errors
 from ...tensor.tensor import Tensor
 from .. import functional as F
-from .common import named
+from .factory import named
 from .layers import Layer
 
 __all__ = [
@@ -209,6 +209,12 @@ class _PadNd(Layer):
 
     def __init__(self, padding: Any, mode: str, value: float, data_format: str, name: str | None) -> None:
         super().__init__()
+        if not isinstance(padding, (int, list, tuple, Tensor)):
+            raise errors.invalid_type(
+                f"{type(self).__name__}: padding is of the wrong type.",
+                expected="an int, a list of them or a Tensor",
+                received=type(padding).__name__,
+            )
         self._pad = [padding] * (2 * self.dims) if isinstance(padding, int) else padding
         self._mode, self._value, self._data_format, self._name = mode, value, data_format, name
 
