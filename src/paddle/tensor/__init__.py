@@ -6,6 +6,7 @@ from typing import Any as _Any
 
 from ..utils.public import METHODS
 from . import indexing, operators
+from .arithmetic import *
 from .attribute import *
 from .creation import *
 from .joining import *

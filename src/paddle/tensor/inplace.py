@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from ..utils.public import METHODS, inplace
-from . import logic, math, products, reduction, search, sequences
+from . import arithmetic, logic, math, products, reduction, search, sequences
 
 __all__: list[str] = []  # filled below: what upstream offers as functions too, not only as methods
 
 _METHODS_ONLY = {"add_", "ceil_", "clip_", "erfinv_", "exp_", "floor_", "lerp_", "reciprocal_", "round_", "rsqrt_",
                  "scale_", "sigmoid_", "sqrt_"}  # fmt: skip
 _SOURCES: dict[Any, str] = {
-    math: "abs acos acosh add asin asinh atan atanh ceil clip copysign cos cosh digamma divide erf erfinv exp expm1 "
-    "floor floor_divide frac gammainc gammaincc gammaln gcd hypot i0 lcm ldexp lerp lgamma log log10 log1p log2 logit "
-    "multigammaln multiply nan_to_num neg polygamma pow reciprocal remainder round rsqrt scale sigmoid sin sinc sinh "
-    "sqrt square subtract tan tanh trunc",
+    arithmetic: "add clip divide frac lerp pow round scale subtract",
+    math: "abs acos acosh asin asinh atan atanh ceil copysign cos cosh digamma erf erfinv exp expm1 floor floor_divide "
+    "gammainc gammaincc gammaln gcd hypot i0 lcm ldexp lgamma log log10 log1p log2 logit multigammaln multiply "
+    "nan_to_num neg polygamma reciprocal remainder rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc",
     reduction: "cumsum cumprod",
     products: "addmm baddbmm",
     sequences: "renorm",
