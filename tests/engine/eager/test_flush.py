@@ -208,6 +208,14 @@ def test_index_out_of_range_names_operator_line_and_value_and_leaves_the_engine_
         np.testing.assert_array_equal((x + 1.0).array(), x.data + 1)
 
 
+def test_a_failed_check_inside_a_fused_kernel_names_its_own_operator_and_line(flag):
+    flag("FLAGS_eager_compile", "always")
+    x = from_array(np.arange(12, dtype="float32").reshape(4, 3))
+    picked = IndexSelect(0)(x, from_array(np.array([1, -7], "int64")))  # where the index is
+    with pytest.raises(IndexError, match="(?s)gather: .*-7.*where the index is"):
+        Sum((0, 1))(ew.exp(picked * 2.0)).array()
+
+
 def test_a_value_of_another_thread_is_read_without_disturbing_it():
     x = leaf(1.0, 2.0)
     y = x * 2.0

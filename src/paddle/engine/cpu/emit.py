@@ -61,7 +61,7 @@ class Kernel:
         chunk (int): elements per unit if the kernel is one-dimensional, else 0.
         inner: extents inside a unit.
         cost (int): operations per innermost element, roughly.
-        messages: of checks, by code from 1.
+        messages: of checks, by code from 1: the text, and operator and line where the kernel serves one program.
         functions: names of the math functions it calls.
     """
 
@@ -72,7 +72,7 @@ class Kernel:
     chunk: int
     inner: list[Any]
     cost: int
-    messages: list[str]
+    messages: list[Any]
     functions: set[str] = field(default_factory=set)
 
 
@@ -138,7 +138,7 @@ class Emitter:
         self.count = 0
         self.operands: list[Operand] = []
         self.params: list[str] = []
-        self.messages: list[str] = []
+        self.messages: list[Any] = []
         self.functions: set[str] = set()
         self.intrinsics: set[str] = set()
         self.cost = 0

@@ -182,9 +182,10 @@ class Plan:
         code, where, value = (int(x) for x in status[:3])
         status[:] = 0
         step = self.launches[first + where]
-        text = step["messages"][code - 1].format(value=value)
-        kind = getattr(registry.get(step["op"]), "fault", "out_of_range")
-        return getattr(errors, kind)(f"{step['op']}: {text}", at=self.line(step))
+        text, *origin = step["messages"][code - 1]
+        name, line = origin or (step["op"], step["line"])  # of one of the operators that are computed together
+        kind = getattr(registry.get(name), "fault", "out_of_range")
+        return getattr(errors, kind)(f"{name}: {text.format(value=value)}", at=self.line({"line": line}))
 
     def line(self, step: dict[str, Any]) -> str:
         line = step["line"]

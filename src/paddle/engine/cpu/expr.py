@@ -325,6 +325,7 @@ class LoopBuilder:
         out: which output, for operators with several.
         dtype: the type in which the result is computed.
         shape: sizes of the output.
+        origin: operator and line that messages of checks name; empty where they are known otherwise.
     """
 
     def __init__(
@@ -336,11 +337,13 @@ class LoopBuilder:
         out: int = 0,
         loader: Callable[["LoopBuilder", Operand, tuple[Expr, ...]], Expr] | None = None,
         guard: Expr | None = None,
+        origin: tuple[Any, ...] = (),
     ):
         self.scope, self.at, self.dtype, self.out = scope, tuple(at), compute_type(dtype), out
         self.shape = tuple(shape)
         self.loader = loader or LoopBuilder.load_buffer
         self.guard = guard
+        self.origin = origin
 
     # -- reading --
     def load(self, x: Operand, at: Sequence[Any], inside: Expr | None = None, other: Any = 0) -> Expr:
@@ -391,7 +394,7 @@ class LoopBuilder:
 
         `{value}` in the message stands for the offending number.
         """
-        return self.scope.make("check", value.dtype, (ok, value, offending), message)
+        return self.scope.make("check", value.dtype, (ok, value, offending), (message, *self.origin))
 
     def max(self, a: Any, b: Any) -> Expr:
         """The greater; NaN where either is NaN."""
@@ -484,7 +487,7 @@ class _Evaluator:
             return np.asarray(a[0]).astype(npd)
         if e.op == "check":
             if not np.all(a[0]):
-                raise IndexFault(e.attr.format(value=np.broadcast_to(a[2], np.shape(a[0]))[~np.asarray(a[0])].flat[0]))
+                raise IndexFault(e.attr[0].format(value=np.broadcast_to(a[2], np.shape(a[0]))[~np.asarray(a[0])].flat[0]))
             return a[1]
         if e.op in _NUMPY2:
             return np.asarray(_NUMPY2[e.op](*a)).astype(npd)

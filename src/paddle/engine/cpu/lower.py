@@ -119,7 +119,7 @@ class Lowering:
         self, node: Node, index: int, scope: Scope, at: tuple[Expr, ...], guard: Expr | None, loader: Any = None
     ) -> Expr:
         out = node.outputs[index]
-        k = LoopBuilder(scope, at, out.dtype, out.shape, index, loader, guard)
+        k = LoopBuilder(scope, at, out.dtype, out.shape, index, loader, guard, (node.op.name, node.line))
         value = node.op.loops(k, *(self.operand(v) for v in node.inputs))
         want = compute_type(out.dtype)
         if not isinstance(value, Expr):
