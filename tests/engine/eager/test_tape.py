@@ -179,6 +179,38 @@ def test_the_shortcut_is_not_taken_over_a_value_of_an_earlier_flush():
     np.testing.assert_array_equal(u.grad.array(), [1.0, 2.0])
 
 
+def test_backward_of_a_value_that_was_read_is_one_step_too():
+    results = []
+    for i in range(6):
+        x, y = leaf(values=[1.0 + i, 2.0]), leaf(values=[3.0, 5.0])
+        z = leaf(values=[1.0, 1.0]).detach()
+        loss = ((x * y).tanh() * x + z).sum()
+        loss.array()
+        before = tracing.trie.size
+        loss.backward()
+        if i > 2:
+            assert tracing.trie.size == before
+        again = leaf(values=[1.0 + i, 2.0])
+        ((again * y.detach()).tanh() * again).sum().backward()
+        np.testing.assert_array_equal(x.grad.array(), again.grad.array())
+        results.append(y.grad.array())
+    with pytest.raises(RuntimeError, match="freed"):
+        loss.backward()
+
+
+def test_a_value_saved_twice_enters_once():
+    x = leaf(values=[1.0, 2.0])
+    w = leaf(values=[2.0, 3.0])
+    y = (x * w).tanh() * w
+    loss = (y * y).sum()
+    loss.array()
+    loss.backward(retain_graph=True)
+    first = w.grad.array().copy()
+    w.clear_gradient(False)
+    loss.backward()
+    np.testing.assert_array_equal(w.grad.array(), first)
+
+
 def test_hooks_switch_the_shortcut_off_and_on():
     def run(hook):
         x = leaf(values=[1.0, 2.0])

@@ -294,14 +294,13 @@ def backward(tensors: Sequence[Tensor], grads: Sequence[Any], retain: bool = Fal
                         g = values[slot] = make_tensor(type_, epoch, slot, True)
                     accumulate(leaf_state(t), g)
                 return
+    if len(tensors) == 1 and grads[0] is None and type(root.gnode) is tuple and root.data is not None:
+        if _backward_of_records(trace, root, retain):
+            return
     edges = [edge_of(t) for t in tensors]
     found, visited, pure = walk(edges, seeds(tensors, grads), retain=retain)
     if not retain:
-        for gnode in visited:
-            gnode.free()
-        slots = _slots_of(trace, visited)
-        mark = trace.mark(("freed", root.slot, len(slots)))
-        mark.freed = mark.freed | slots
+        _free(trace, root.slot, visited)
     if plain and pure and trace.flush_next is None and trace.epoch == root.epoch and trace.reachable_from(start):
         by_state = {t.leaf: slot for slot, t in trace.values.items() if t.leaf is not None}
         if all(isinstance(s, LeafState) and s in by_state and g.epoch == trace.epoch for s, g in found):
@@ -312,6 +311,99 @@ def backward(tensors: Sequence[Tensor], grads: Sequence[Any], retain: bool = Fal
     del edges, visited
     for state, g in found:
         accumulate(state, g)
+
+
+def _free(trace: Trace, root: int, visited: Sequence[GradNode]) -> None:
+    for node in visited:
+        node.free()
+    if trace.flush_next is None:  # a trace that ends here has no further use of its slots
+        slots = _slots_of(trace, visited)
+        if slots:
+            mark = trace.mark(("freed", root, len(slots)))
+            mark.freed = mark.freed | slots
+
+
+# Which leaves take a gradient, by the key of a recorded graph.
+_takers: dict[Any, tuple[int, ...]] = {}
+
+
+def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
+    """backward of a value of an earlier flush: graphs of equal structure share one step of the trie.
+
+    Returns:
+        False, and nothing is done, where Python functions of the user take part.
+    """
+    form = _form(root.gnode)
+    if form is None:
+        return False
+    key, reads, aliases, leaves, nodes = form
+    if len(_takers) > 1024:
+        _takers.clear()
+        _takers[None] = (next(_sequence),)  # steps in the trie that were known until now are not taken any more
+    key = ("backward", _takers.get(None), root.type, key)
+
+    def compute() -> tuple[Any, ...]:
+        for t, i in aliases:
+            t.epoch, t.slot = reads[i].epoch, reads[i].slot
+        found = dict(walk([root.gnode], seeds([root], [None]), retain=True)[0])
+        _takers[key] = tuple(i for i, state in enumerate(leaves) if state in found)
+        return tuple(found[leaves[i]] for i in _takers[key])
+
+    if not leaves:
+        return False
+    grads = trace.macro(key, reads, compute)
+    for i, g in zip(_takers[key], grads):
+        accumulate(leaves[i], g)
+    if not retain:
+        for node in nodes:
+            node.free()
+    return True
+
+
+def _form(edge: tuple[GradNode, int]) -> Any:
+    """The structure of a recorded graph as a key, its saved values, and its leaves; None if it is not plain.
+
+    Returns:
+        tuple: key; one Tensor per saved array; further Tensors of these arrays with their index; LeafStates; nodes.
+    """
+    nodes = sorted(_reachable([edge], set()), key=lambda n: -n.order)
+    place = {node: i for i, node in enumerate(nodes)}
+    reads: list[Tensor] = []
+    arrays: dict[int, int] = {}
+    aliases: list[tuple[Tensor, int]] = []
+    leaves: dict[LeafState, int] = {}
+    parts: list[Any] = [edge[1]]
+    for node in nodes:
+        if type(node) is not GradNode or node.hooks or node.keep or node.freed:
+            return None
+        values: list[Any] = []
+        for a in (*node.args, *node.outs):
+            if isinstance(a, Tensor):
+                if a.data is None:
+                    return None
+                at = arrays.get(id(a.data))
+                if at is None:
+                    at = arrays[id(a.data)] = len(reads)
+                    reads.append(a)
+                else:
+                    aliases.append((a, at))
+                values.append(at)
+            elif type(a) is Ghost:
+                values.append(a.type)
+            elif type(a) is Number:
+                values.append(a)
+            else:
+                return None
+        to = []
+        for e in node.edges:
+            if e is None:
+                to.append(None)
+            elif type(e) is tuple:
+                to.append((place[e[0]], e[1]))
+            else:
+                to.append(leaves.setdefault(e, len(leaves)))
+        parts.append((node.op, len(node.args), tuple(values), tuple(to), node.types))
+    return tuple(parts), reads, aliases, list(leaves), nodes
 
 
 def _slots_of(trace: Trace, visited: Iterable[GradNode]) -> frozenset[int]:
@@ -504,13 +596,7 @@ def grad(
         if isinstance(edge, tuple) and edge in targets and edge not in found:
             found[edge] = g
     if not retain:
-        trace = current()
-        slots = _slots_of(trace, visited)
-        for node in visited:
-            node.free()
-        if slots:
-            mark = trace.mark(("freed", outputs[0].slot, tuple(sorted(slots))))
-            mark.freed = mark.freed | slots
+        _free(current(), outputs[0].slot, visited)
     result = [None if t is None else found.get(t) for t in targets]
     if not allow_unused and any(r is None for r in result):
         i = next(i for i, r in enumerate(result) if r is None)

@@ -107,18 +107,28 @@ def from_array(a: np.ndarray, sg: bool = True) -> Tensor:
 
 
 class Trie:
-    """All programs seen so far, from one root with and one without gradients. Bounded: starts anew when full."""
+    """All programs seen so far, by where in the user's code they begin and in which modes. Starts anew when full."""
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
-        self.roots = {True: TrieNode(None, True), False: TrieNode(None, False)}
+        self.roots: dict[Any, TrieNode] = {}
         self.size = 0
+
+    def root(self, grad: bool, amp: Any, place: tuple[str, int] | None) -> TrieNode:
+        key = (grad, amp, place)
+        node = self.roots.get(key)
+        if node is None:
+            node = self.roots[key] = TrieNode(None, grad)
+            self.size += 1
+        return node
 
 
 trie = Trie()
-_STUCK = TrieNode(None, True)  # has no children: the next operation takes the slow path
+# Where a walk stands before its first step, and where it has to end: without children, so that the next operation
+# takes the slow path, which sees to it.
+STUCK = TrieNode(None, True)
 
 
 class Trace:
@@ -148,7 +158,7 @@ class Trace:
         self.restart()
 
     def restart(self) -> None:
-        self.node = self.root()
+        self.node = STUCK
         _traces.pop(self.epoch, None)
         self.epoch = next(_epochs)
         self.values: dict[int, Tensor] = {}
@@ -158,22 +168,20 @@ class Trace:
         self.gnodes: Any = None
         _traces[self.epoch] = self
 
-    def root(self) -> TrieNode:
-        """Where programs of the present modes begin."""
-        root = trie.roots[self.grad]
-        if self.amp is None:
-            return root
-        node = root.children.get(self.amp)
-        if node is None:
-            node = root.children[self.amp] = TrieNode(root, self.grad)
-            trie.size += 1
-        return node
+    def ready(self) -> None:
+        """Called where the walk is stuck: ends what has to end, and goes to where the next program begins.
+
+        The user's line is part of that place, so that the lines that steps remember are those of this program.
+        """
+        if self.flush_next is not None:
+            self.flush()
+        self.node = trie.root(self.grad, self.amp, errors.user_frame())
 
     # -- leaves --
     def enter(self, t: Tensor) -> int:
         """Gives a Tensor from outside this trace a slot."""
-        if self.flush_next is not None:
-            self.flush()
+        if self.node is STUCK:
+            self.ready()
         if t.data is None:
             materialize_elsewhere(t)
         kind = 0 if t.sg else 1 if t.gnode is None else 2
@@ -209,8 +217,8 @@ class Trace:
 
     def record(self, op: Operator, args: tuple[Any, ...]) -> Any:
         """Applies an operator; Tensors, Numbers and Python numbers are arguments."""
-        if self.flush_next is not None:
-            self.flush()
+        if self.node is STUCK:
+            self.ready()
         epoch = self.epoch
         key: list[Any] = [op]
         for a in args:
@@ -291,7 +299,7 @@ class Trace:
             self.flush()
         elif node.slot > flags.get("FLAGS_eager_max_trace"):
             self.flush_next = node
-            self.node = _STUCK
+            self.node = STUCK
         return out
 
     def promote_numbers(self, node: TrieNode, op: Operator, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -341,8 +349,8 @@ class Trace:
             tensors: every Tensor that fn reads.
             fn: gives a tuple of Tensors; not called when this step was seen before.
         """
-        if self.flush_next is not None:
-            self.flush()
+        if self.node is STUCK:
+            self.ready()
         epoch = self.epoch
         slots = [t.slot if t.epoch == epoch else self.enter(t) for t in tensors]
         k = (key, *slots)
@@ -353,7 +361,8 @@ class Trace:
             out = self.take(node)
             return out if type(out) is tuple else (out,)
         out = fn()
-        self.shortcut(start, k, out)
+        if out:
+            self.shortcut(start, k, out)
         return out
 
     def update(
@@ -364,8 +373,8 @@ class Trace:
         Values from outside this trace are entered by the step itself. `key` says all that the result depends on,
         including the type of every Tensor. Gradients are not recorded.
         """
-        if self.flush_next is not None:
-            self.flush()
+        if self.node is STUCK:
+            self.ready()
         epoch = self.epoch
         places = [t.slot if t.epoch == epoch else -1 for t in reads]
         places += [t.slot if t.epoch == epoch else -1 for t in writes]
@@ -430,21 +439,14 @@ class Trace:
     def set_grad(self, on: bool) -> None:
         if on != self.grad:
             self.grad = on
-            if self.flush_next is not None:
-                return
-            if not self.values:
-                self.node = self.root()
-                return
-            self.turn(on)
+            if self.node is not STUCK:
+                self.turn(on)
 
     def set_amp(self, mode: Any) -> Any:
         """Sets what decides the types that operators compute in; returns what did before."""
         before, self.amp = self.amp, mode
-        if mode is not before and self.flush_next is None:
-            if self.values:
-                self.turn(("amp", mode))
-            else:
-                self.node = self.root()
+        if mode is not before and self.node is not STUCK:
+            self.turn(("amp", mode))
         return before
 
     def turn(self, key: Any) -> None:
@@ -456,8 +458,8 @@ class Trace:
 
     def mark(self, key: Any) -> TrieNode:
         """A step without results: keeps programs apart that differ in more than their operators."""
-        if self.flush_next is not None:
-            self.flush()
+        if self.node is STUCK:
+            self.ready()
         node = self.node.children.get(key)
         if node is None:
             node = self.extend(key, 0)
@@ -468,7 +470,7 @@ class Trace:
         """The operation recorded next starts a new program."""
         if self.flush_next is None and self.values:
             self.flush_next = self.node
-            self.node = _STUCK
+            self.node = STUCK
 
     def flush(self) -> None:
         from .materialize import flush
