@@ -74,8 +74,8 @@ def one_step(f: F) -> F:
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
         trace = local.trace
-        if trace.flush_next is not None:
-            trace.flush()
+        if trace.node is tracing.STUCK:
+            trace.ready()
         epoch = trace.epoch
         key: list[Any] = [f]
         for a in args if not kwargs else (*args, *kwargs, *kwargs.values()):

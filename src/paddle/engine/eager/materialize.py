@@ -155,7 +155,6 @@ def flush(trace: Trace) -> None:
         trace.restart()
         if trie.size > flags.get("FLAGS_eager_trie_nodes"):
             trie.clear()
-            trace.node = trace.root()
     if held.caught is not None:
         raise KeyboardInterrupt
 
@@ -222,13 +221,19 @@ def make_program(node: TrieNode, slots: tuple[int, ...], donated: tuple[int, ...
 
 
 def signature(graph: Graph) -> Any:
-    """What tells one graph from another, operators by identity."""
+    """What tells one graph from another: operators by identity, and the lines of those that may find a bad element."""
     number = {v: i for i, v in enumerate(graph.values())}
     return (
         tuple(v.type for v in graph.inputs),
         tuple((n.op, *(number[v] for v in n.inputs)) for n in graph.nodes),
         tuple(number[v] for v in graph.outputs),
+        tuple(n.line for n in graph.nodes if may_fail(n)),
     )
+
+
+def may_fail(node: Any) -> bool:
+    """Whether an operator may meet an index or element that it refuses while it runs."""
+    return node.op.fault != "out_of_range" or any(v.dtype.is_integer for v in node.inputs)
 
 
 def read_foreign(trace: Trace, t: Tensor) -> None:
@@ -253,9 +258,7 @@ def statistics() -> dict[str, dict[str, float]]:
     """Programs run so far and the seconds they took, by tier: "first" (operator by operator) and "compiled"."""
     from ..cpu.executor import statistics as counted
 
-    return {
-        tier: {"runs": counted[f"{tier}_runs"], "seconds": counted[f"{tier}_s"]} for tier in ("first", "compiled")
-    }
+    return {tier: {"runs": counted[f"{tier}_runs"], "seconds": counted[f"{tier}_s"]} for tier in ("first", "compiled")}
 
 
 # ---- back ends --------------------------------------------------------------------------------
