@@ -12,7 +12,7 @@ from .framework.param import ParamAttr, create_parameter
 from .framework.place import *
 from .framework.random import *
 from .framework import core as _core
-from . import linalg, random, special
+from . import functional, linalg, random, special
 from .nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm, pdist
 from .nn.functional.compat import softmax
 from .nn.initializer.lazy_init import LazyGuard
