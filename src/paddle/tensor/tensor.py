@@ -226,7 +226,6 @@ class Tensor(tracing.Tensor):
             return
         if self.data is None:
             tracing.rebind(self, Detach()(self))
-            self.leaf = None
         else:
             if trace.values.get(self.slot) is self:
                 trace.values[self.slot] = tracing.shadow(self)

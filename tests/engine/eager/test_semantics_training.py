@@ -54,3 +54,24 @@ def test_parameters_frozen_before_the_first_step_train_once_they_are_let_go(how)
         assert np.abs(gw).max() > 0
         np.testing.assert_allclose(m[0].weight.numpy(), w - 0.1 * gw, rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(m[0].bias.numpy(), b - 0.1 * gb, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_freezing_a_parameter_between_flushes_keeps_its_gradient_and_hooks(read):
+    m = net()
+    o = paddle.optimizer.SGD(0.1, parameters=m.parameters())
+    w = m[0].weight
+    calls = []
+    w.register_hook(lambda g: calls.append(1))
+    step(m, o, 0)  # the new weight is deferred now
+    (m(tensor(3, 4, seed=1)) ** 2).mean().backward()
+    expected = w.grad.numpy() if read else None
+    if read:
+        w.numpy()
+    w.stop_gradient = True
+    assert w.grad is not None
+    if read:
+        np.testing.assert_array_equal(w.grad.numpy(), expected)
+    w.stop_gradient = False
+    (m(tensor(3, 4, seed=1)) ** 2).mean().backward()
+    assert len(calls) == 3
