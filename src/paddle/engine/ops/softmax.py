@@ -35,6 +35,11 @@ def _shifted(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return x - top, top
 
 
+def _shifted_xla(jnp: Any, x: Any, axis: int) -> Any:
+    x = _wide(x)
+    return x - jnp.max(x, axis=axis, keepdims=True, initial=-np.inf)
+
+
 def _over_axis(cls: Any, rng: np.random.Generator) -> Any:
     x = rng.normal(size=(3, 4, 5)).astype("float32") * 3
     for axis in range(3):
@@ -79,8 +84,8 @@ class Softmax(RowOperator):
         return k.exp(k.load(x, k.at) - top) / total
 
     def xla(self, jnp, x):
-        e = jnp.exp(x - jnp.max(x, axis=self.axis, keepdims=True))
-        return e / jnp.sum(e, axis=self.axis, keepdims=True)
+        e = jnp.exp(_shifted_xla(jnp, x, self.axis))
+        return (e / jnp.sum(e, axis=self.axis, keepdims=True)).astype(x.dtype)
 
 
 @operator
@@ -101,8 +106,8 @@ class LogSoftmax(RowOperator):
         return k.load(x, k.at) - top - k.log(total)
 
     def xla(self, jnp, x):
-        shifted = x - jnp.max(x, axis=self.axis, keepdims=True)
-        return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis=self.axis, keepdims=True))
+        shifted = _shifted_xla(jnp, x, self.axis)
+        return (shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis=self.axis, keepdims=True))).astype(x.dtype)
 
 
 # ---- labels -----------------------------------------------------------------------------------
@@ -144,6 +149,12 @@ class Labelled(Operator):
         classes = f" is not in [0, {n})" if isinstance(n, int) else " is no class of x"
         i = k.check(inside | ignored, i, i, "label {value}" + classes)
         return k.load(x, [*at[: self.axis], i, *at[self.axis :]], inside=inside & ~ignored), ignored
+
+    def pick_xla(self, jnp: Any, x: Any, label: Any) -> tuple[Any, Any]:
+        """The element of each row at its label, and which rows are kept (the element of others means nothing)."""
+        kept = label != self.ignore_index
+        i = jnp.expand_dims(jnp.where(kept, label, 0), self.axis)
+        return jnp.take_along_axis(x, i, self.axis).squeeze(self.axis), kept
 
     def spmd(self):
         a = "abcdefgh"[: self.axis]
@@ -187,6 +198,10 @@ class PickLabel(Labelled):
         value, _ = self.pick(k, x, label, list(k.at))
         return value
 
+    def xla(self, jnp, x, label):
+        found, kept = self.pick_xla(jnp, x, label)
+        return jnp.where(kept, found, 0)
+
 
 @operator
 class PutLabel(Operator):
@@ -222,6 +237,11 @@ class PutLabel(Operator):
         i = k.check(ok, i, i, "label {value}" + f" is not in [0, {self.size})")
         return k.where(i.eq(k.at[self.axis]) & kept, k.load(value, at), 0)
 
+    def xla(self, jnp, value, label):
+        classes = jnp.arange(self.size).reshape([-1] + [1] * (value.ndim - self.axis))
+        hit = jnp.expand_dims(jnp.where(label == self.ignore_index, -1, label), self.axis) == classes
+        return jnp.where(hit, jnp.expand_dims(value, self.axis), 0)
+
     @classmethod
     def samples(cls, rng):
         yield cls(1, 5), (rng.normal(size=(3, 4)).astype("float32"), rng.integers(0, 5, (3, 4)))
@@ -255,6 +275,11 @@ class SoftmaxCrossEntropy(Labelled):
         value, ignored = self.pick(k, x, label, at)
         top, total = _statistics(k, x, [*at[: self.axis], None, *at[self.axis :]], self.axis)
         return k.where(ignored, 0, k.log(total) + top - value)
+
+    def xla(self, jnp, x, label):
+        shifted = _shifted_xla(jnp, x, self.axis)
+        found, kept = self.pick_xla(jnp, shifted, label)
+        return jnp.where(kept, jnp.log(jnp.sum(jnp.exp(shifted), self.axis)) - found, 0).astype(x.dtype)
 
 
 @operator
@@ -295,6 +320,14 @@ class SoftmaxCrossEntropyGrad(Operator):
         p = k.exp(k.load(x, k.at) - top) / total
         d = (p - k.where(i.eq(k.at[self.axis]), p.scope.const(1, p.dtype), 0)) * k.load(g, at)
         return k.where(i.eq(self.ignore_index), 0, d)
+
+    def xla(self, jnp, g, x, label):
+        e = jnp.exp(_shifted_xla(jnp, x, self.axis))
+        p = e / jnp.sum(e, axis=self.axis, keepdims=True)
+        classes = jnp.arange(x.shape[self.axis]).reshape([-1] + [1] * (x.ndim - self.axis - 1))
+        label = jnp.expand_dims(label, self.axis)
+        d = (p - (label == classes)) * jnp.expand_dims(g, self.axis)
+        return jnp.where(label == self.ignore_index, 0, d).astype(x.dtype)
 
     @classmethod
     def samples(cls, rng):
