@@ -223,14 +223,14 @@ square = unary(
 )
 
 
-def _int_power(x, y):
+def _int_power(x, y, xp):
     """x ** y for integers: for a negative y what is left of the fraction, 0 unless x is 1 or -1."""
-    small = np.where(x == 1, 1, np.where(x == -1, np.where(y % 2 == 0, 1, -1), 0)).astype(x.dtype)
-    return np.where(y < 0, small, np.power(x, np.maximum(y, y.dtype.type(0))))
+    small = xp.where(x == 1, 1, xp.where(x == -1, xp.where(y % 2 == 0, 1, -1), 0)).astype(x.dtype)
+    return xp.where(y < 0, small, xp.power(x, xp.maximum(y, y.dtype.type(0))))
 
 
-def _power(x, y):
-    return _int_power(x, y) if x.dtype.kind in "iu" else np.power(x, y)
+def _power(x, y, xp=np):
+    return _int_power(x, y, xp) if x.dtype.kind in "iu" else xp.power(x, y)
 
 
 def _loop_power(k, x, y):
@@ -273,7 +273,7 @@ power = binary(
     numpy=_power,
     vjp=_power_slopes,
     loops=_loop_power,
-    xla=lambda jnp, x, y: jnp.power(x, y),
+    xla=lambda jnp, x, y: _power(x, y, jnp),
     samples=_power_samples,
 )
 
