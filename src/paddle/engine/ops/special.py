@@ -63,7 +63,7 @@ erfinv = unary(
     floating=True,
     numpy=_erfinv,
     vjp=lambda g, out, x: g * exp(out * out) * (ROOT_PI / 2),
-    xla=_lax("erf_inv"),
+    xla=lambda jnp, x: jnp.where(jnp.abs(x) >= 1, jnp.copysign(np.inf, x).astype(x.dtype), jnp.lax.erf_inv(x)),
     low=-0.95,
     high=0.95,
 )
@@ -201,12 +201,14 @@ gammaincc = binary(
     "gammaincc",
     numpy=lambda x, y: _gamma_tail(x, y).astype(x.dtype),
     vjp=lambda g, out, x, y: (None, -_density(g, x, y)),
+    xla=lambda jnp, x, y: jnp.special.gammaincc(x, y),
     samples=_gamma_samples,
 )
 gammainc = binary(
     "gammainc",
     numpy=lambda x, y: (1 - _gamma_tail(x, y)).astype(x.dtype),
     vjp=lambda g, out, x, y: (None, _density(g, x, y)),
+    xla=lambda jnp, x, y: jnp.special.gammainc(x, y),
     samples=_gamma_samples,
 )
 
@@ -269,6 +271,7 @@ i0 = unary("i0", floating=True, numpy=_grown(0), vjp=lambda g, out, x: g * i1(x)
            xla=lambda jnp, x: jnp.i0(x), special=False)  # fmt: skip
 i0e = unary("i0e", floating=True, numpy=lambda x: _bessel(0, x).astype(x.dtype),
             vjp=lambda g, out, x: g * (i1e(x) - sign(x) * out), xla=_lax("bessel_i0e"), special=False)  # fmt: skip
-i1: Operator = unary("i1", floating=True, numpy=_grown(1), vjp=lambda g, out, x: g * _i1_slope(out, x), special=False)
+i1: Operator = unary("i1", floating=True, numpy=_grown(1), vjp=lambda g, out, x: g * _i1_slope(out, x),
+                     xla=lambda jnp, x: jnp.special.i1(x), special=False)  # fmt: skip
 i1e: Operator = unary("i1e", floating=True, numpy=lambda x: _bessel(1, x).astype(x.dtype),
             vjp=lambda g, out, x: g * _i1e_slope(out, x), xla=_lax("bessel_i1e"), special=False)  # fmt: skip
