@@ -178,24 +178,23 @@ def _bitwise(name: str, f: Callable, loop: Callable, bool_too: bool = True) -> O
         "numpy": lambda self, x, y: np.asarray(f(x, y)),
         "loops": lambda self, k, x, y: loop(k, k.broadcast(x), k.broadcast(y)),
     }
-    if bool_too:
-        body["xla"] = lambda self, jnp, x, y: getattr(jnp, name)(x, y)
+    body["xla"] = lambda self, jnp, x, y: getattr(jnp, name)(x, y) if bool_too else f(x, y, jnp)
     return operator(type(name.title().replace("_", ""), (Bitwise,), body))()
 
 
 def _shift(left: bool, logical: bool) -> tuple[Callable, Callable]:
     """numpy and loop form of a shift. Bits shifted out beyond the width leave zeros or copies of the sign."""
 
-    def numpy(x, y):
+    def numpy(x, y, xp=np):
         bits = x.dtype.itemsize * 8
         within = (y >= 0) & (y < bits)
-        n = np.where(within, y, 0).astype(x.dtype)
+        n = xp.where(within, y, 0).astype(x.dtype)
         if left:
-            return np.where(within, np.left_shift(x, n), 0).astype(x.dtype)
+            return xp.where(within, xp.left_shift(x, n), 0).astype(x.dtype)
         if logical:
             u = np.dtype(f"u{x.dtype.itemsize}")
-            return np.where(within, np.right_shift(x.astype(u), n.astype(u)), 0).astype(x.dtype)
-        return np.where(within, np.right_shift(x, n), np.where(x < 0, -1, 0).astype(x.dtype)).astype(x.dtype)
+            return xp.where(within, xp.right_shift(x.astype(u), n.astype(u)), 0).astype(x.dtype)
+        return xp.where(within, xp.right_shift(x, n), xp.where(x < 0, -1, 0).astype(x.dtype)).astype(x.dtype)
 
     def loops(k, x, y):
         bits = x.dtype.itemsize * 8
