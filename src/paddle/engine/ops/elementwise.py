@@ -389,6 +389,9 @@ class Conj(Unary):
     def vjp(self, g, out, x):
         return (conj(g),)
 
+    def xla(self, jnp, x):
+        return jnp.conj(x)
+
     @classmethod
     def samples(cls, rng):
         yield cls(), (rng.normal(size=3) + 1j * rng.normal(size=3),)
