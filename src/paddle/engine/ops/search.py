@@ -107,6 +107,11 @@ class TopK(Operator):
     def vjp(self, g, out, x):
         return (AddAlong(self.axis, tuple(x.shape))(g[0], out[1]) if g[0] is not None else None,)
 
+    def xla(self, jnp, x):
+        at = jnp.argsort(x, axis=self.axis, stable=True, descending=self.largest)
+        at = at[tuple(slice(self.k) if i == self.axis else slice(None) for i in range(x.ndim))]
+        return jnp.take_along_axis(x, at, self.axis), at.astype("int64")
+
     @classmethod
     def samples(cls, rng):
         x = rng.permutation(60).reshape(3, 4, 5).astype("float32")
@@ -146,6 +151,20 @@ class SearchSorted(Operator):
         for i in np.ndindex(rows.shape[:-1]):
             out[i] = np.searchsorted(sortable(rows[i]), sortable(values[i]), side)
         return out
+
+    def xla(self, jnp, rows, values):
+        n = rows.shape[-1]
+        low, high = (jnp.full(values.shape, i) for i in (0, n))
+        for _ in range(n.bit_length()):  # halves the range that is left
+            middle = jnp.minimum((low + high) // 2, n - 1)
+            found = rows[middle] if rows.ndim == 1 else jnp.take_along_axis(rows, middle, -1)
+            if self.right:
+                behind = (found <= values) | jnp.isnan(values)
+            else:
+                behind = (found < values) | (jnp.isnan(values) & ~jnp.isnan(found))
+            open_ = low < high
+            low, high = jnp.where(open_ & behind, middle + 1, low), jnp.where(open_ & ~behind, middle, high)
+        return low.astype(self.dtype.name)
 
     @classmethod
     def samples(cls, rng):
