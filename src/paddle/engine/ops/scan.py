@@ -146,6 +146,13 @@ class RunningExtreme(Scan):
     def vjp(self, g, out, x):
         return (AddAlong(self.axis, tuple(x.shape))(g[0], out[1]) if g[0] is not None else None,)
 
+    def xla(self, jnp, x):
+        running = jnp.lax.cummax if type(self).ufunc is np.maximum else jnp.lax.cummin
+        values = running(x, self.axis)
+        place = jnp.arange(x.shape[self.axis]).reshape([-1 if i == self.axis else 1 for i in range(x.ndim)])
+        where = jnp.lax.cummax(jnp.where((values == x) | jnp.isnan(x), place, 0), self.axis)
+        return values, where.astype(self.dtype.name)
+
     @classmethod
     def samples(cls, rng):
         x = rng.normal(size=(3, 4, 5)).astype("float32")
