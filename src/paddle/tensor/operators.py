@@ -14,6 +14,7 @@ from ..engine.ops import elementwise as ew
 from ..engine.ops import logic, math
 from ..engine.ops.linalg import matmul
 from ..engine.ops.number import Number
+from .arguments import fill_out
 from .tensor import Tensor
 
 _local = tracing.local
@@ -70,20 +71,33 @@ def reflected(op: Any) -> Callable[[Any, Any], Any]:
     return method
 
 
-def of_tensors(op: Any, name: str) -> Callable[[Any, Any], Any]:
+def of_bits(op: Any, name: str) -> Callable[..., Any]:
     """An operator on bits: a number at the right is refused, as upstream does."""
 
-    def method(self: Tensor, other: Any) -> Any:
-        if not isinstance(other, tracing.Tensor):
-            if isinstance(other, np.ndarray):
-                other = operand(other)
-            else:
-                raise errors.invalid_argument(
-                    f"{name}: y is not a Tensor.", expected="a Tensor", received=f"y: {type(other).__name__}"
-                )
-        return _local.trace.record(op, (self, other))
+    def method(x: Tensor, y: Any, out: Any = None, name: str | None = None) -> Any:
+        if isinstance(y, np.ndarray):
+            y = operand(y)
+        elif not isinstance(y, tracing.Tensor):
+            raise errors.invalid_argument(
+                f"{label}: y is not a Tensor.", expected="a Tensor", received=f"y: {type(y).__name__}"
+            )
+        return fill_out(_local.trace.record(op, (x, y)), out)
+
+    label = f"__{name}__"
+    return method
+
+
+def of_bits_reflected(op: Any) -> Callable[..., Any]:
+    def method(x: Tensor, y: Any, out: Any = None, name: str | None = None) -> Any:
+        y = operand(y)
+        return y if y is NotImplemented else fill_out(_local.trace.record(op, (y, x)), out)
 
     return method
+
+
+def rand(x: Tensor, y: Any) -> Any:
+    y = operand(y)
+    return y if y is NotImplemented else _local.trace.record(logic.bitwise_and, (y, x))
 
 
 def power(self: Tensor, other: Any) -> Any:
@@ -101,29 +115,49 @@ def reflected_product(self: Tensor, other: Any) -> Any:
     return matmul(other, self) if isinstance(other, tracing.Tensor) else NotImplemented
 
 
-def right_shift(x: Tensor, y: Any, is_arithmetic: bool = True) -> Any:
-    y = operand(y)
-    op = logic.right_shift if is_arithmetic else logic.right_shift_logical
-    return y if y is NotImplemented else op(x, y)
+def shift(arithmetic: Any, logical: Any, reverse: bool = False) -> Callable[..., Any]:
+    def method(x: Tensor, y: Any, is_arithmetic: bool = True) -> Any:
+        y = operand(y)
+        if y is NotImplemented:
+            return y
+        return _local.trace.record(arithmetic if is_arithmetic else logical, (y, x) if reverse else (x, y))
+
+    return method
+
+
+def absolute(var: Tensor) -> Any:
+    return _local.trace.record(math.abs_, (var,))
+
+
+def negated(var: Tensor) -> Any:
+    return _local.trace.record(ew.negative, (var,))
+
+
+def inverted(x: Tensor, out: Any = None, name: str | None = None) -> Any:
+    return fill_out(_local.trace.record(logic.bitwise_not, (x,)), out)
+
+
+def unchanged(x: Tensor, name: str | None = None) -> Tensor:
+    return x
 
 
 def _install() -> None:
     methods: dict[str, Any] = {}
     arithmetic = {"add": ew.add, "sub": ew.subtract, "mul": ew.multiply, "truediv": ew.divide,
-                  "floordiv": math.floor_divide, "mod": math.remainder, "lshift": logic.left_shift}  # fmt: skip
+                  "floordiv": math.floor_divide, "mod": math.remainder}  # fmt: skip
     for name, op in arithmetic.items():
         methods[name], methods["r" + name] = binary(op), reflected(op)
     for name, op in (("lt", ew.less_than), ("le", ew.less_equal), ("gt", ew.greater_than),
                      ("ge", ew.greater_equal), ("eq", ew.equal), ("ne", ew.not_equal)):  # fmt: skip
         methods[name] = binary(op)
     for name, op in (("and", logic.bitwise_and), ("or", logic.bitwise_or), ("xor", logic.bitwise_xor)):
-        methods[name], methods["r" + name] = of_tensors(op, f"__{name}__"), reflected(op)
+        methods[name], methods["r" + name] = of_bits(op, name), of_bits_reflected(op)
+    left, right = (logic.left_shift, logic.left_shift), (logic.right_shift, logic.right_shift_logical)
     methods |= {
         "div": methods["truediv"], "rdiv": methods["rtruediv"], "pow": power, "rpow": reflected(math.power),
-        "matmul": product, "rmatmul": reflected_product, "rshift": right_shift,
-        "rrshift": reflected(logic.right_shift), "neg": lambda x: _local.trace.record(ew.negative, (x,)),
-        "pos": lambda x: x, "abs": lambda x: _local.trace.record(math.abs_, (x,)),
-        "invert": lambda x: _local.trace.record(logic.bitwise_not, (x,)),
+        "matmul": product, "rmatmul": reflected_product, "rand": rand, "lshift": shift(*left),
+        "rlshift": shift(*left, True), "rshift": shift(*right), "rrshift": shift(*right, True), "neg": negated,
+        "pos": unchanged, "abs": absolute, "invert": inverted,
     }  # fmt: skip
     for name, method in methods.items():
         setattr(Tensor, f"__{name}__", method)
