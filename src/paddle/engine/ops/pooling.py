@@ -15,6 +15,7 @@ import numpy as np
 from .. import types
 from ..types import TensorType
 from .elementwise import cast
+from .indexing import last_of_equals
 from .registry import Operator, absent, operator
 
 
@@ -41,7 +42,7 @@ class Windows(Operator):
     def pooled(self, x: TensorType) -> TensorType:
         return x.with_shape((*x.shape[: x.ndim - self.rank], *self.sizes))
 
-    def views(self, x: np.ndarray, fill: Any) -> Any:
+    def views(self, x: Any, fill: Any, xp: Any = np) -> Any:
         """For each place in the kernel, in row-major order, the elements of all windows there."""
         rank = self.rank
         if not self.exact:
@@ -50,7 +51,7 @@ class Windows(Operator):
                 for z, s, a, k, n in zip(self.sizes, self.strides, self.low, self.kernel, x.shape[x.ndim - rank :])
             ]
             width = [(0, 0)] * (x.ndim - rank) + list(zip(self.low, high))
-            x = np.pad(x, width, constant_values=fill)
+            x = xp.pad(x, width, constant_values=fill)
         for kk in itertools.product(*map(range, self.kernel)):
             at: Any = (..., *(slice(j, j + (z - 1) * s + 1, s) for j, z, s in zip(kk, self.sizes, self.strides)))
             yield x[at]
@@ -166,21 +167,25 @@ class MaxPoolIndex(Windows):
         return self.pooled(x).with_dtype(types.int32)
 
     def numpy(self, x):
+        return self.places(np, x)
+
+    def places(self, xp: Any, x: Any) -> Any:
+        """The meaning in numpy or what is like it."""
         best, place = None, None
-        for i, v in enumerate(self.views(x, lowest(x.dtype))):
+        for i, v in enumerate(self.views(x, lowest(x.dtype), xp)):
             if best is None:
-                best, place = np.array(v), np.zeros(v.shape, np.int64)
+                best, place = xp.array(v), xp.zeros(v.shape, np.int64)
             else:
-                better = (v > best) | (np.isnan(v) & ~np.isnan(best))
-                best, place = np.where(better, v, best), np.where(better, i, place)
+                better = (v > best) | (xp.isnan(v) & ~xp.isnan(best))
+                best, place = xp.where(better, v, best), xp.where(better, i, place)
         out, rank = 0, self.rank
-        for axis, j in enumerate(np.unravel_index(place, self.kernel)):
+        for axis, j in enumerate(xp.unravel_index(place, self.kernel)):
             n = x.shape[x.ndim - rank + axis]
             start = (np.arange(self.sizes[axis]) * self.strides[axis] - self.low[axis]).reshape(
                 [-1] + [1] * (rank - 1 - axis)
             )
-            out = out * n + np.clip(start + j, 0, n - 1)
-        return np.asarray(out).astype(np.int32)
+            out = out * n + xp.clip(start + j, 0, n - 1)
+        return xp.asarray(out).astype(np.int32)
 
     def loops(self, k, x):
         lead, z = k.at[: len(k.at) - self.rank], k.at[len(k.at) - self.rank :]
@@ -200,6 +205,9 @@ class MaxPoolIndex(Windows):
                 i = k.max(k.min(i, k.scope.lift(n, types.int64) - 1), 0)
             flat = i if flat is None else flat * n + i
         return k.cast(flat, types.int32)
+
+    def xla(self, jnp, x):
+        return self.places(jnp, x)
 
     @classmethod
     def samples(cls, rng):
@@ -264,6 +272,9 @@ class MaxPoolGrad(Windows):
                 yield [*lead, *at], k.where(place.eq(k.cast(flat, types.int32)), value, 0)
 
         return (*g.shape[: len(g.shape) - rank], *self.sizes), body
+
+    def xla(self, jnp, g, index):
+        return PutPlane(self.rank, self.source).xla(jnp, g, index)
 
     @classmethod
     def samples(cls, rng):
@@ -338,6 +349,17 @@ class AvgPool(Windows):
 
         return self.divided(k, k.sum(self.kernel, element), z, x.shape[len(x.shape) - self.rank :])
 
+    def xla(self, jnp, x):
+        lax, lead = jnp.lax, x.ndim - self.rank
+        wide = x.astype(np.float32) if x.dtype.itemsize < 4 else x
+        high = [(z - 1) * s - a + k - n for z, s, a, k, n in
+                zip(self.sizes, self.strides, self.low, self.kernel, x.shape[lead:])]  # fmt: skip
+        zero = np.zeros((), wide.dtype)
+        wide = lax.pad(wide, zero, [(0, 0, 0)] * lead + [(a, b, 0) for a, b in zip(self.low, high)])
+        kernel, strides = (1,) * lead + self.kernel, (1,) * lead + self.strides
+        total = lax.reduce_window(wide, zero, lax.add, kernel, strides, "VALID")
+        return (total / self.counts(x.shape[lead:]).astype(wide.dtype)).astype(x.dtype)
+
     @classmethod
     def samples(cls, rng):
         for *attributes, sizes in cls.geometries():
@@ -396,6 +418,20 @@ class AvgPoolGrad(Windows):
 
         return k.sum(self.overlap(), part)
 
+    def xla(self, jnp, g):
+        # An element of x takes part in all windows that start less than a kernel before it.
+        lax, lead = jnp.lax, g.ndim - self.rank
+        wide = g.astype(np.float32) if g.dtype.itemsize < 4 else g
+        part = wide / self.forward().counts(self.source).astype(wide.dtype)
+        edges = [
+            (k - 1 - a, n + a - ((z - 1) * s + 1), s - 1)
+            for z, s, k, n, a in zip(self.sizes, self.strides, self.kernel, self.source, self.low)
+        ]
+        zero = np.zeros((), wide.dtype)
+        part = lax.pad(part, zero, [(0, 0, 0)] * lead + edges)
+        whole = lax.reduce_window(part, zero, lax.add, (1,) * lead + self.kernel, (1,) * g.ndim, "VALID")
+        return whole.astype(g.dtype)
+
     @classmethod
     def samples(cls, rng):
         for kernel, strides, low, sizes, exact, source in cls.geometries():
@@ -416,10 +452,15 @@ class AdaptiveMaxIndex(Operator):
         return x.with_shape((*x.shape[: x.ndim - len(self.sizes)], *self.sizes)).with_dtype(types.int32)
 
     def numpy(self, x):
-        rank = len(self.sizes)
-        source = x.shape[x.ndim - rank :]
-        edges = [[(i * n // z, -(-(i + 1) * n // z)) for i in range(z)] for n, z in zip(source, self.sizes)]
-        return bin_argmax(x, edges)
+        return bin_argmax(np, x, self.edges(x.shape))
+
+    def edges(self, shape: tuple[int, ...]) -> list[list[tuple[int, int]]]:
+        """Where bins start and stop, per axis."""
+        source = shape[len(shape) - len(self.sizes) :]
+        return [[(i * n // z, -(-(i + 1) * n // z)) for i in range(z)] for n, z in zip(source, self.sizes)]
+
+    def xla(self, jnp, x):
+        return bin_argmax(jnp, x, self.edges(x.shape))
 
     def loops(self, k, x):
         rank = len(self.sizes)
@@ -453,19 +494,23 @@ class AdaptiveMaxIndex(Operator):
         yield cls((5,)), (rng.normal(size=(2, 3)),)
 
 
-def bin_argmax(x: np.ndarray, edges: list[list[tuple[int, int]]]) -> np.ndarray:
-    """Row-major position (int32) of the first greatest element of each bin; bins are given per axis."""
-    rank = len(edges)
-    source = x.shape[x.ndim - rank :]
-    out = np.zeros((*x.shape[: x.ndim - rank], *map(len, edges)), np.int32)
-    for z in itertools.product(*(range(len(e)) for e in edges)):
-        box = [e[i] for e, i in zip(edges, z)]
+def bin_argmax(xp: Any, x: Any, edges: list[list[tuple[int, int]]]) -> Any:
+    """Row-major position (int32) of the first greatest element of each bin; bins are given per axis.
+
+    xp: numpy or what is like it.
+    """
+    lead, source = x.shape[: x.ndim - len(edges)], x.shape[x.ndim - len(edges) :]
+    found = []
+    for box in itertools.product(*edges):
         inside: Any = (..., *(slice(a, b) for a, b in box))
-        part = x[inside]
-        best = np.unravel_index(part.reshape(*part.shape[: x.ndim - rank], -1).argmax(-1), part.shape[x.ndim - rank :])
-        at: Any = (..., *z)
-        out[at] = np.ravel_multi_index(tuple(a + j for (a, _), j in zip(box, best)), source)
-    return out
+        sizes = tuple(b - a for a, b in box)
+        best = xp.unravel_index(x[inside].reshape(*lead, plane(sizes)).argmax(-1), sizes)
+        flat: Any = 0
+        for n, (a, _), j in zip(source, box, best):
+            flat = flat * n + (a + j)
+        found.append(flat)
+    out = xp.stack(found, -1) if found else np.zeros((*lead, 0))
+    return out.reshape(*lead, *map(len, edges)).astype(np.int32)
 
 
 @operator
@@ -480,7 +525,10 @@ class BinMaxIndex(Operator):
         return x.with_shape((*x.shape[: x.ndim - len(self.bins)], *map(len, self.bins))).with_dtype(types.int32)
 
     def numpy(self, x):
-        return bin_argmax(x, [list(b) for b in self.bins])
+        return bin_argmax(np, x, [list(b) for b in self.bins])
+
+    def xla(self, jnp, x):
+        return bin_argmax(jnp, x, [list(b) for b in self.bins])
 
     @classmethod
     def samples(cls, rng):
@@ -519,6 +567,12 @@ class TakePlane(Operator):
             i = i // n
         return k.load(x, [*k.at[: len(x.shape) - self.rank], *at[::-1]])
 
+    def xla(self, jnp, x, index):
+        lead = x.shape[: x.ndim - self.rank]
+        flat = x.reshape(*lead, plane(x.shape[x.ndim - self.rank :]))
+        i = index.reshape(*lead, plane(index.shape[x.ndim - self.rank :]))
+        return jnp.take_along_axis(flat, i, -1).reshape(index.shape)
+
     @classmethod
     def samples(cls, rng):
         yield cls(2), (rng.normal(size=(2, 3, 4, 5)).astype("float32"), rng.integers(0, 20, (2, 3, 2, 2)))
@@ -554,6 +608,13 @@ class PutPlane(Operator):
     def vjp(self, gg, out, g, index):
         return TakePlane(self.rank)(gg, index), None
 
+    def xla(self, jnp, g, index):
+        lead = g.shape[: g.ndim - self.rank]
+        rows, wide = math.prod(lead), np.float32 if g.dtype.itemsize < 4 else g.dtype
+        i = index.reshape(rows, plane(index.shape[len(lead) :]))
+        out = jnp.zeros((rows, plane(self.sizes)), wide).at[jnp.arange(rows)[:, None], i].add(g.reshape(i.shape))
+        return out.astype(g.dtype).reshape(*lead, *self.sizes)
+
     @classmethod
     def samples(cls, rng):
         yield cls(2, (4, 5)), (rng.normal(size=(2, 3, 2, 2)).astype("float32"), rng.integers(0, 20, (2, 3, 2, 2)))
@@ -581,6 +642,14 @@ class SetPlane(Operator):
 
     def vjp(self, g, out, x, index):
         return cast(TakePlane(self.rank)(g, index), x.dtype), None
+
+    def xla(self, jnp, x, index):
+        lead = x.shape[: x.ndim - self.rank]
+        rows, size = math.prod(lead), plane(self.sizes)
+        i = index.reshape(rows, plane(index.shape[len(lead) :]))
+        flat = (i + jnp.arange(rows)[:, None] * size).ravel()
+        out = jnp.zeros(rows * size, x.dtype).at[flat].set(x.ravel()[last_of_equals(jnp, flat, rows * size)])
+        return out.reshape(*lead, *self.sizes)
 
     @classmethod
     def samples(cls, rng):
@@ -625,6 +694,11 @@ class Taps(Operator):
             return k.cast(k.load(weight, [t, z]), k.dtype) * k.load(x, at)
 
         return k.sum([index.shape[0]], term)
+
+    def xla(self, jnp, x, index, weight, index_t, weight_t):
+        wide = x.astype(np.float32) if x.dtype.itemsize < 4 else x
+        w = weight.astype(wide.dtype).reshape(*weight.shape, *[1] * (x.ndim - self.axis - 1))
+        return jnp.sum(jnp.take(wide, index, self.axis) * w, self.axis).astype(x.dtype)
 
     @classmethod
     def samples(cls, rng):
