@@ -15,6 +15,7 @@ from ..types import TensorType, broadcast_shapes
 from .creation import Full
 from .elementwise import cast, equal, is_number, sum_to
 from .number import Number
+from .reduction import narrow
 from .registry import Operator, absent, operator
 from .shape import Slice, reshape, slice_axis
 
@@ -89,6 +90,15 @@ def add_rows(total: int, flat: np.ndarray, rows: np.ndarray) -> np.ndarray:
     else:
         out[ordered[first]] = np.add.reduceat(rows[order], first, axis=0)
     return out
+
+
+def last_of_equals(jnp: Any, flat: Any, total: int) -> Any:
+    """For each of the positions `flat` (in [0, total)) the place in `flat` of the last equal one.
+
+    XLA writes to equal positions in any order, so they all have to write the same.
+    """
+    last = jnp.zeros(total, flat.dtype).at[flat].max(jnp.arange(flat.size, dtype=flat.dtype))
+    return last[flat] if flat.size else flat
 
 
 # ---- whole positions --------------------------------------------------------------------------
@@ -247,7 +257,13 @@ class ScatterSet(Operator):
         )
 
     def xla(self, jnp, x, v, *index):
-        return x.at[(slice(None),) * self.axis + index].set(v)
+        a, sizes = self.axis, x.shape[self.axis : self.axis + len(index)]
+        flat: Any = 0
+        for i, n in zip(index, sizes):
+            flat = flat * n + jnp.where(i < 0, i + n, i)
+        last = last_of_equals(jnp, flat.ravel(), math.prod(sizes)).reshape(flat.shape)
+        rows = v.reshape(*x.shape[:a], flat.size, *x.shape[a + len(index) :])
+        return x.at[(slice(None),) * a + index].set(jnp.take(rows, last, a))
 
     @classmethod
     def samples(cls, rng):
@@ -436,6 +452,10 @@ class AddAlong(Operator):
     def vjp(self, g, out, u, index):
         return TakeAlong(self.axis, self.wrap)(g, index), None
 
+    def xla(self, jnp, g, index):
+        wide = jnp.zeros(self.shape, np.float32 if narrow(g) else g.dtype)
+        return wide.at[along(index, self.axis)].add(g).astype(g.dtype)
+
     @classmethod
     def samples(cls, rng):
         yield cls(0, (5, 4)), (rng.normal(size=(3, 4)).astype("float32"), rng.integers(-5, 5, (3, 4)))
@@ -514,6 +534,24 @@ class PutAlong(Operator):
         base = hit_x if self.include_self else PutAlong(self.axis)(hit_x, none, index)
         count = PutAlong(self.axis, "add")(base, hit_v, index)
         return (g * base / count, take(g / count, index) * hit_v, None)
+
+    def xla(self, jnp, x, v, index):
+        at = along(jnp.where(index < 0, index + x.shape[self.axis], index), self.axis)
+        if self.reduce == "assign":
+            flat: Any = 0
+            for i, n in zip(at, x.shape):
+                flat = flat * n + i
+            flat = jnp.broadcast_to(flat, index.shape).ravel()
+            return x.at[at].set(v.ravel()[last_of_equals(jnp, flat, x.size)].reshape(v.shape))
+        if not self.include_self:
+            x = x.at[at].set(start_of(self.reduce, x.dtype))
+        if self.reduce == "mean":
+            start = 1 if self.include_self else 0
+            count = jnp.maximum(jnp.full(x.shape, start).at[at].add(1), 1)
+            total = x.at[at].add(v)
+            return (total // count if x.dtype.kind in "iu" else total / count.astype(x.dtype)).astype(x.dtype)
+        method = {"add": "add", "mul": "multiply", "amin": "min", "amax": "max"}[self.reduce]
+        return getattr(x.at[at], method)(v)
 
     @classmethod
     def samples(cls, rng):
