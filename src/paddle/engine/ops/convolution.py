@@ -240,6 +240,16 @@ class Fold(Operator):
 
         return k.sum(self.kernel, part)
 
+    def xla(self, jnp, x):
+        rank = len(self.kernel)
+        total: Any = 0
+        for kk in itertools.product(*map(range, self.kernel)):
+            part = x[(slice(None), slice(None), *kk)]
+            edges = [(j * d, n - j * d - (m - 1) * s - 1, s - 1) for j, d, n, m, s in
+                     zip(kk, self.dilations, self.sizes, x.shape[2 + rank :], self.strides)]  # fmt: skip
+            total = total + jnp.lax.pad(part, np.zeros((), x.dtype), [(0, 0, 0)] * 2 + edges)
+        return total
+
     @classmethod
     def samples(cls, rng):
         yield cls((2, 3), (1, 1), (1, 1), (6, 7)), (rng.normal(size=(2, 3, 2, 3, 5, 5)).astype("float32"),)
