@@ -151,6 +151,9 @@ class Slogdet(Decomposition):
     def vjp(self, g, out, x):
         return (None if g[1] is None else scalar(cast(g[1], x.dtype)) * adjoint(Inverse()(x)),)
 
+    def xla(self, jnp, x):
+        return tuple(jnp.linalg.slogdet(x))
+
     @classmethod
     def samples(cls, rng):
         yield cls(), (positive(rng, 2, 3, 3),)
@@ -171,8 +174,11 @@ class Mirrored(Decomposition):
         return x
 
     def numpy(self, x):
-        turned = np.conj(np.swapaxes(x, -1, -2))
-        return np.triu(x) + np.tril(turned, -1) if self.upper else np.tril(x) + np.triu(turned, 1)
+        return self.xla(np, x)
+
+    def xla(self, jnp, x):
+        turned = jnp.conj(jnp.swapaxes(x, -1, -2))
+        return jnp.triu(x) + jnp.tril(turned, -1) if self.upper else jnp.tril(x) + jnp.triu(turned, 1)
 
     def vjp(self, g, out, x):
         return ((g + adjoint(g)) * 0.5,)
@@ -256,6 +262,9 @@ class Qr(Decomposition):
         right = mm(q, whole) if gq is None else gq + mm(q, whole)
         return (mm(right, adjoint(Inverse()(r))),)
 
+    def xla(self, jnp, x):
+        return tuple(jnp.linalg.qr(x, self.mode))
+
     @classmethod
     def samples(cls, rng):
         yield cls(), (rng.normal(size=(2, 4, 3)),)
@@ -323,6 +332,9 @@ class Svd(Decomposition):
             dx = dx + mm(u, adjoint(rest))
         return (dx,)
 
+    def xla(self, jnp, x):
+        return tuple(jnp.linalg.svd(x, full_matrices=self.full))
+
     @classmethod
     def samples(cls, rng):
         yield cls(), (rng.normal(size=(2, 3, 4)),)
@@ -364,6 +376,9 @@ class Eigh(Decomposition):
             inner = part if inner is None else inner + part
         s = mm(mm(v, inner), vh)
         return ((s + adjoint(s)) * 0.5,)
+
+    def xla(self, jnp, x):
+        return tuple(jnp.linalg.eigh((x + jnp.conj(jnp.swapaxes(x, -1, -2))) / 2, symmetrize_input=False))
 
     @classmethod
     def samples(cls, rng):
@@ -409,6 +424,9 @@ class Eig(Decomposition):
 
             dx = Real()(dx)
         return (dx,)
+
+    def xla(self, jnp, x):
+        return tuple(jnp.linalg.eig(x))
 
     @classmethod
     def samples(cls, rng):
@@ -485,6 +503,17 @@ class TriangularSolve(Decomposition):
         da = Triangle(1 if self.unit else 0, False)(da) if self.upper else tril(da, -1 if self.unit else 0)
         return sum_to(da, tuple(a.shape)), sum_to(db, tuple(b.shape))
 
+    def xla(self, jnp, a, b):
+        outer = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        return jnp.lax.linalg.triangular_solve(
+            jnp.broadcast_to(a, (*outer, *a.shape[-2:])),
+            jnp.broadcast_to(b, (*outer, *b.shape[-2:])),
+            left_side=True,
+            lower=not self.upper,
+            transpose_a=self.transposed,
+            unit_diagonal=self.unit,
+        )
+
     @classmethod
     def samples(cls, rng):
         a = positive(rng, 2, 3, 3)
@@ -525,6 +554,10 @@ class Lu(Decomposition):
                     a[k + 1 :, k] /= a[k, k]
                     a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
         return lu, pivots
+
+    def xla(self, jnp, x):
+        lu, pivots, _ = jnp.lax.linalg.lu(x)
+        return lu, pivots.astype("int32") + 1
 
     @classmethod
     def samples(cls, rng):
