@@ -260,6 +260,7 @@ class Poisson(Operator):
     """Poisson counts with the rates x, in the type of x."""
 
     loops = absent("the host draws: it rejects and draws again")
+    xla = absent("the host draws: it rejects and draws again")
 
     def infer(self, x: TensorType, key: TensorType) -> TensorType:
         check_key(self.name, key)
@@ -283,6 +284,7 @@ class StandardGamma(Operator):
 
     vjp = absent("upstream defines none for draws")
     loops = absent("the host draws: it rejects and draws again")
+    xla = absent("the host draws: it rejects and draws again")
 
     def infer(self, x: TensorType, key: TensorType) -> TensorType:
         check_key(self.name, key)
@@ -303,6 +305,7 @@ class Binomial(Operator):
 
     vjp = absent("upstream defines none for draws")
     loops = absent("the host draws: it rejects and draws again")
+    xla = absent("the host draws: it rejects and draws again")
 
     def infer(self, count: TensorType, prob: TensorType, key: TensorType) -> TensorType:
         from .elementwise import broadcast
@@ -353,6 +356,20 @@ class Multinomial(Operator):
             time = np.where(rows > 0, -np.log1p(-u) / np.where(rows > 0, rows, 1), np.inf)
             drawn = np.argsort(time, 1, kind="stable")[:, : self.num]
         return drawn.reshape((*x.shape[:-1], self.num))
+
+    def xla(self, jnp, x, key):
+        rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1]).astype("float64")
+        if self.replacement:
+            u = RandomUniform((len(rows), self.num), types.float64).xla(jnp, key)
+            edges = jnp.cumsum(rows, 1)
+            last = rows.shape[1] - 1 - jnp.argmax(rows[:, ::-1] > 0, 1)[:, None]
+            behind = edges[:, None] <= (u * edges[:, -1:])[..., None]
+            drawn = jnp.minimum(jnp.sum(behind, -1), last)
+        else:
+            u = RandomUniform(rows.shape, types.float64).xla(jnp, key)
+            time = jnp.where(rows > 0, -jnp.log1p(-u) / jnp.where(rows > 0, rows, 1), np.inf)
+            drawn = jnp.argsort(time, 1, stable=True)[:, : self.num]
+        return drawn.astype("int64").reshape((*x.shape[:-1], self.num))
 
     @classmethod
     def samples(cls, rng):
