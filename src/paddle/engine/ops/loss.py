@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..types import TensorType
@@ -119,6 +121,72 @@ class _Alignment:
         return np.where(self.times > 0, np.logaddexp(whole, label), -np.inf)
 
 
+class _XlaAlignment:
+    """The same in jax.numpy: the steps are scanned."""
+
+    def __init__(self, jnp: Any, logits: Any, label: Any, times: Any, lengths: Any, blank: int):
+        self.jnp = jnp
+        self.logp = _xla_log_softmax(jnp, logits)
+        steps, n, _ = logits.shape
+        most = label.shape[1]
+        used = jnp.arange(most) < lengths[:, None]
+        self.states = jnp.full((n, 2 * most + 1), blank).at[:, 1::2].set(jnp.where(used, label, blank))
+        before = self.moved(self.states, 2, blank)
+        self.skip = (jnp.arange(2 * most + 1) >= 2) & (self.states != blank) & (self.states != before)
+        self.emit = jnp.take_along_axis(self.logp, jnp.broadcast_to(self.states, (steps, *self.states.shape)), 2)
+        self.times, self.lengths, self.rows = times, lengths, jnp.arange(n)
+
+    def moved(self, x: Any, by: int, fill: Any) -> Any:
+        """x moved to the right (to the left if negative) along its last axis."""
+        n = x.shape[-1]
+        wide = self.jnp.pad(x, ((0, 0), (max(by, 0), max(-by, 0))), constant_values=fill)
+        return wide[:, :n] if by > 0 else wide[:, -by:]
+
+    def forward(self) -> Any:
+        jnp = self.jnp
+        if not len(self.emit):
+            return self.emit
+
+        def step(before, emit):
+            two = jnp.where(self.skip, self.moved(before, 2, -np.inf), -np.inf)
+            alpha = jnp.logaddexp(jnp.logaddexp(before, self.moved(before, 1, -np.inf)), two) + emit
+            return alpha, alpha
+
+        first = jnp.where(jnp.arange(self.states.shape[1]) < 2, self.emit[0], -np.inf)
+        return jnp.concatenate([first[None], jnp.lax.scan(step, first, self.emit[1:])[1]])
+
+    def backward(self) -> Any:
+        jnp = self.jnp
+        ends = jnp.zeros(self.states.shape, bool).at[self.rows, 2 * self.lengths].set(True)
+        ends = ends.at[self.rows, jnp.maximum(2 * self.lengths - 1, 0)].set(True)
+        skip = self.moved(self.skip, -2, False)
+
+        def step(after, now):
+            t, emit = now
+            two = jnp.where(skip, self.moved(after, -2, -np.inf), -np.inf)
+            total = jnp.logaddexp(jnp.logaddexp(after, self.moved(after, -1, -np.inf)), two)
+            total = jnp.where((self.times == t + 1)[:, None], jnp.where(ends, 0.0, -np.inf), total)
+            return total + emit, total + emit
+
+        start = jnp.full_like(self.emit, -np.inf, shape=self.states.shape)
+        return jnp.lax.scan(step, start, (jnp.arange(len(self.emit)), self.emit), reverse=True)[1]
+
+    def total(self, alpha: Any) -> Any:
+        jnp = self.jnp
+        if not len(alpha):
+            return jnp.full_like(alpha, -np.inf, shape=self.times.shape)
+        last = alpha[self.times - 1, self.rows]
+        whole = last[self.rows, 2 * self.lengths]
+        label = jnp.where(self.lengths > 0, last[self.rows, jnp.maximum(2 * self.lengths - 1, 0)], -np.inf)
+        return jnp.where(self.times > 0, jnp.logaddexp(whole, label), -np.inf)
+
+
+def _xla_log_softmax(jnp: Any, x: Any) -> Any:
+    x = x.astype("float64")
+    x = x - jnp.max(x, -1, keepdims=True)
+    return x - jnp.log(jnp.sum(jnp.exp(x), -1, keepdims=True))
+
+
 class Aligned(Operator):
     """Base of CTC operators: arguments logits [T, N, C], label [N, L], times [N], lengths [N]."""
 
@@ -150,6 +218,11 @@ class CtcLoss(Aligned):
     def vjp(self, g, out, logits, label, times, lengths):
         return CtcLossGrad(self.blank)(g, logits, label, times, lengths), None, None, None
 
+    def xla(self, jnp, logits, label, times, lengths):
+        a = _XlaAlignment(jnp, logits, label, times, lengths, self.blank)
+        total = a.total(a.forward())
+        return jnp.where(jnp.isneginf(total), 0, -total).astype(logits.dtype)
+
     @classmethod
     def samples(cls, rng):
         yield cls(), cls.example(rng)
@@ -177,6 +250,17 @@ class CtcLossGrad(Aligned):
         inside = (np.arange(len(logits))[:, None] < times) & possible
         d = (np.exp(a.logp) - hit) * g[:, None]
         return np.where(inside[..., None], d, 0).astype(logits.dtype)
+
+    def xla(self, jnp, g, logits, label, times, lengths):
+        a = _XlaAlignment(jnp, logits, label, times, lengths, self.blank)
+        alpha = a.forward()
+        total = a.total(alpha)
+        possible = ~jnp.isneginf(total)
+        share = jnp.exp(alpha + a.backward() - a.emit - jnp.where(possible, total, 0)[:, None])
+        hit = jnp.zeros_like(a.logp).at[:, a.rows[:, None], a.states].add(share)
+        inside = (jnp.arange(len(logits))[:, None] < times) & possible
+        d = (jnp.exp(a.logp) - hit) * g[:, None]
+        return jnp.where(inside[..., None], d, 0).astype(logits.dtype)
 
     @classmethod
     def samples(cls, rng):
@@ -222,6 +306,55 @@ class Lattice(Operator):
                     beta[a, b] = np.logaddexp(down, right)
             yield i, own, alpha, beta, blank, emit
 
+    def xla_steps(self, jnp, logp, label, lengths):
+        """The steps of blanks [N, T, U + 1] and of labels [N, T, U] (none behind a label's end), and the label."""
+        inside = jnp.arange(label.shape[1]) < lengths[:, None]
+        label = jnp.where(inside, label, 0)
+        logp = logp.astype("float64")
+        places = jnp.broadcast_to(label[:, None, :, None], (*logp.shape[:2], label.shape[1], 1))
+        emit = jnp.take_along_axis(logp[:, :, :-1], places, 3)[..., 0]
+        return logp[..., self.blank], jnp.where(inside[:, None], emit, -np.inf), label
+
+    def xla_backward(self, jnp, blank, emit, times, lengths):
+        n, steps, places = blank.shape
+        end = jnp.arange(places) == lengths[:, None]
+        nothing = jnp.full_like(blank, -np.inf, shape=(n,))
+
+        def along_label(right, now):
+            down, emit = now
+            beta = jnp.logaddexp(down, right + emit)
+            return beta, beta
+
+        def step(after, now):
+            t, blank, emit = now
+            last = (times == t + 1)[:, None]
+            down = jnp.where(last, jnp.where(end, blank, -np.inf), after + blank)
+            emit = jnp.pad(emit, ((0, 0), (0, 1)), constant_values=-np.inf)
+            beta = jnp.lax.scan(along_label, nothing, (down.T, emit.T), reverse=True)[1].T
+            return beta, beta
+
+        start = jnp.full_like(blank, -np.inf, shape=(n, places))
+        by_step = (jnp.arange(steps), jnp.swapaxes(blank, 0, 1), jnp.swapaxes(emit, 0, 1))
+        return jnp.swapaxes(jnp.lax.scan(step, start, by_step, reverse=True)[1], 0, 1)
+
+    def xla_forward(self, jnp, blank, emit):
+        n, _, places = blank.shape
+
+        def along_label(left, now):
+            up, emit = now
+            alpha = jnp.logaddexp(up, left + emit)
+            return alpha, alpha
+
+        def step(up, now):
+            blank, emit = now
+            emit = jnp.pad(emit, ((0, 0), (1, 0)), constant_values=-np.inf)
+            nothing = jnp.full_like(up, -np.inf, shape=(n,))
+            alpha = jnp.lax.scan(along_label, nothing, (up.T, emit.T))[1].T
+            return alpha + blank, alpha
+
+        start = jnp.where(jnp.arange(places) == 0, 0.0, jnp.full_like(blank, -np.inf, shape=(n, places)))
+        return jnp.swapaxes(jnp.lax.scan(step, start, (jnp.swapaxes(blank, 0, 1), jnp.swapaxes(emit, 0, 1)))[1], 0, 1)
+
     @classmethod
     def example(cls, rng):
         logp = _log_softmax(rng.normal(size=(2, 4, 3, 4)))
@@ -251,6 +384,10 @@ class TransducerLoss(Lattice):
     def vjp(self, g, out, logp, label, times, lengths):
         return TransducerLossGrad(self.blank, self.fastemit)(g, logp, label, times, lengths), None, None, None
 
+    def xla(self, jnp, logp, label, times, lengths):
+        blank, emit, _ = self.xla_steps(jnp, logp, label, lengths)
+        return -self.xla_backward(jnp, blank, emit, times, lengths)[:, 0, 0].astype(logp.dtype)
+
     @classmethod
     def samples(cls, rng):
         yield cls(), cls.example(rng)
@@ -277,6 +414,19 @@ class TransducerLossGrad(Lattice):
             for b, c in enumerate(own):
                 out[i, :t, b, c] += step[:, b]
         return out.astype(logp.dtype)
+
+    def xla(self, jnp, g, logp, label, times, lengths):
+        blank, emit, label = self.xla_steps(jnp, logp, label, lengths)
+        alpha, beta = self.xla_forward(jnp, blank, emit), self.xla_backward(jnp, blank, emit, times, lengths)
+        n, steps, places = blank.shape
+        whole, g = beta[:, :1, :1], g[:, None, None]
+        after = jnp.pad(beta[:, 1:], ((0, 0), (0, 1), (0, 0)), constant_values=-np.inf)
+        last = (jnp.arange(steps) == times[:, None] - 1)[..., None]
+        after = jnp.where(last & (jnp.arange(places) == lengths[:, None])[:, None], 0.0, after)
+        out = jnp.zeros(logp.shape).at[..., self.blank].set(-jnp.exp(alpha + blank + after - whole) * g)
+        step = -jnp.exp(alpha[:, :, :-1] + emit + beta[:, :, 1:] - whole) * (g * (1 + self.fastemit))
+        at = jnp.ogrid[:n, :steps, : places - 1]
+        return out.at[at[0], at[1], at[2], label[:, None]].add(step).astype(logp.dtype)
 
     @classmethod
     def samples(cls, rng):
