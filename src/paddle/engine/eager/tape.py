@@ -394,7 +394,7 @@ def _form(edge: tuple[GradNode, int]) -> Any:
                 values.append(a)
             else:
                 return None
-        to = []
+        to: list[Any] = []
         for e in node.edges:
             if e is None:
                 to.append(None)
