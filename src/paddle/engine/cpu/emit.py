@@ -261,7 +261,8 @@ class Emitter:
         if op in ("floordiv", "mod"):
             return self.integer_division(op, e, a, b, t)
         if op == "div":
-            self.put(f"{n} = {'sdiv' if d.kind == 'i' else 'udiv'} {t} {a}, {b}")
+            divisor = self.divisor(b, t)
+            self.put(f"{n} = {'sdiv' if d.kind == 'i' else 'udiv'} {t} {a}, {divisor}")
             return n
         if op == "pow":
             return self.integer_power(e, a, b, t)
@@ -293,7 +294,7 @@ class Emitter:
             n = self.name()
             self.put(f"{n} = {'udiv' if op == 'floordiv' else 'urem'} {t} {a}, {b}")
             return n
-        d = b if positive else self.nonzero(b, t)
+        d = b if positive else self.divisor(b, t)
         q, r, s, c, z, adjust, n = (self.name() for _ in range(7))
         self.put(f"{q} = sdiv {t} {a}, {d}")
         self.put(f"{r} = srem {t} {a}, {d}")
@@ -308,10 +309,25 @@ class Emitter:
         else:
             self.put(f"{fixed} = add {t} {r}, {d}")
             self.put(f"{n} = select i1 {adjust}, {t} {fixed}, {t} {r}")
-        return n if d is b else self.zero_where_zero(n, b, t)
+        if d is b:
+            return n
+        minus, negated, out = self.name(), self.name(), self.name()
+        self.put(f"{minus} = icmp eq {t} {b}, -1")
+        self.put(f"{negated} = sub {t} 0, {a}")
+        self.put(f"{out} = select i1 {minus}, {t} {negated if op == 'floordiv' else '0'}, {t} {n}")
+        return self.zero_where_zero(out, b, t)
+
+    def divisor(self, b: str, t: str) -> str:
+        """b, or 1 where the processor would trap: by 0, and the smallest number by -1."""
+        z, m, either, n = (self.name() for _ in range(4))
+        self.put(f"{z} = icmp eq {t} {b}, 0")
+        self.put(f"{m} = icmp eq {t} {b}, -1")
+        self.put(f"{either} = or i1 {z}, {m}")
+        self.put(f"{n} = select i1 {either}, {t} 1, {t} {b}")
+        return n
 
     def nonzero(self, b: str, t: str) -> str:
-        """b, or 1 where b is 0 or -1 is divided into the smallest number (a trap on x86): division never traps."""
+        """b, or 1 where b is 0: the processor does not trap."""
         z, n = self.name(), self.name()
         self.put(f"{z} = icmp eq {t} {b}, 0")
         self.put(f"{n} = select i1 {z}, {t} 1, {t} {b}")

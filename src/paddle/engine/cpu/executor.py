@@ -170,6 +170,8 @@ class Plan:
             results = run_numpy(op, *args)
         except IndexError as e:
             raise getattr(errors, op.fault)(f"{op.name}: {e}", at=self.line(step)) from None
+        except np.linalg.LinAlgError as e:
+            raise errors.invalid_argument(f"{op.name}: {e}.", at=self.line(step)) from None
         for (base, shape, dtype), r in zip(outs, results):
             r = np.ascontiguousarray(r) if np.ndim(r) else np.asarray(r)
             assert r.shape == shape and r.dtype == dtype, f"{op!r}: gave {r.dtype}{r.shape}, inferred {dtype}{shape}"

@@ -297,6 +297,9 @@ class Reference:
                 out = run_numpy(node.op, *(env[v] for v in node.inputs))
             except IndexError as e:
                 raise index_error(node, e) from None
+            except np.linalg.LinAlgError as e:
+                at = errors.describe_line(*node.line) if node.line else ""
+                raise errors.invalid_argument(f"{node.op.name}: {e}.", at=at) from None
             for v, a in zip(node.outputs, out):
                 env[v] = conform(a, v)
                 if self.check and v.dtype.is_differentiable and not np.isfinite(env[v]).all():
