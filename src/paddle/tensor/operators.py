@@ -39,11 +39,13 @@ def binary(op: Any) -> Callable[[Any, Any], Any]:
         kind = other.__class__
         node = None
         if kind is Tensor or isinstance(other, tracing.Tensor):
+            key = (op, self.slot, other.slot)  # before the epochs, see Trace.enter
             if self.epoch == epoch == other.epoch:
-                node = trace.node.children.get((op, self.slot, other.slot))
+                node = trace.node.children.get(key)
         elif kind is float or kind is int:
+            place = (op, self.slot, kind, other)
             if self.epoch == epoch and other:
-                node = trace.node.children.get((op, self.slot, kind, other))
+                node = trace.node.children.get(place)
         else:
             other = operand(other)
             if other is NotImplemented:

@@ -80,12 +80,13 @@ def one_step(f: F) -> F:
         key: list[Any] = [f]
         for a in args if not kwargs else (*args, *kwargs, *kwargs.values()):
             if isinstance(a, Tensor):
-                key.append(a.slot if a.epoch == epoch else trace.enter(a))
+                slot = a.slot  # before the epoch, see Trace.enter
+                key.append(slot if a.epoch == epoch else trace.enter(a))
             elif a.__class__ is list or a.__class__ is tuple:
                 key.append(len(a))
                 for b in a:
                     key.append(b.__class__)
-                    key.append((b.slot if b.epoch == epoch else trace.enter(b)) if isinstance(b, Tensor) else b)
+                    key.append(trace.ref(b))
             else:
                 key.append(a.__class__)
                 key.append(a)

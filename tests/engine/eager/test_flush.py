@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import weakref
 
@@ -244,6 +245,39 @@ def test_threads_compute_side_by_side():
         t.start()
     for t in threads:
         t.join()
+    assert not failures
+
+
+def test_threads_share_parameters():
+    """Inference with one set of weights: each thread's trace has slots of its own for them."""
+    rng = np.random.default_rng(3)
+    weights = [from_array(rng.normal(size=(5, 5)).astype("float32")) for _ in range(4)]
+    inputs = [rng.normal(size=(5, 5)).astype("float32") for _ in range(3)]
+    wanted = []
+    for a in inputs:
+        for w in weights:
+            a = np.tanh(a * w.data + w.data)
+        wanted.append(a)
+    failures = []
+
+    def work(k):
+        for i in range(150):
+            y = from_array(inputs[k].copy())
+            for w in weights:
+                y = ew.tanh(y * w + w)
+            if not np.allclose(y.array(), wanted[k], rtol=1e-5, atol=1e-6):
+                failures.append((k, i))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    finally:
+        sys.setswitchinterval(before)
     assert not failures
 
 

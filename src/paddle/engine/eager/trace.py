@@ -140,13 +140,14 @@ class Trace:
         values: Tensor by slot, leaves included.
         shadows: further Tensors of this stretch that hold a slot (values saved for gradients).
         reads (int): how often values were read on this thread.
+        changes: what was changed in place: steps of `update`, or the new slot with the old one or the old Tensor.
         generic: hooks or Python-level gradients are involved; no shortcut for backward.
         in_layer: a Layer is being called, for inference.
         amp: decides the types that operators compute in (see paddle/amp/mode.py), or None.
     """
 
     __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "reads",
-                 "in_layer", "amp", "__weakref__")  # fmt: skip
+                 "changes", "in_layer", "amp", "__weakref__")  # fmt: skip
 
     def __init__(self) -> None:
         self.grad = True
@@ -166,6 +167,7 @@ class Trace:
         self.generic = False
         self.flush_next: TrieNode | None = None
         self.gnodes: Any = None
+        self.changes: list[Any] = []
         _traces[self.epoch] = self
 
     def ready(self) -> None:
@@ -197,7 +199,10 @@ class Trace:
             node.refs = (kind,)
         self.node = node
         slot = node.slot
-        t.epoch, t.slot = self.epoch, slot
+        # Another thread may be using t: whoever reads the slot first and then finds its epoch has its own slot.
+        t.epoch = 0
+        t.slot = slot
+        t.epoch = self.epoch
         self.values[slot] = t
         return slot
 
@@ -212,7 +217,8 @@ class Trace:
     # -- operations --
     def ref(self, a: Any) -> Any:
         if isinstance(a, Tensor):
-            return a.slot if a.epoch == self.epoch else self.enter(a)
+            slot = a.slot  # before the epoch, see enter
+            return slot if a.epoch == self.epoch else self.enter(a)
         return a
 
     def record(self, op: Operator, args: tuple[Any, ...]) -> Any:
@@ -223,7 +229,8 @@ class Trace:
         key: list[Any] = [op]
         for a in args:
             if isinstance(a, Tensor):
-                key.append(a.slot if a.epoch == epoch else self.enter(a))
+                slot = a.slot  # before the epoch, see enter
+                key.append(slot if a.epoch == epoch else self.enter(a))
             else:
                 key.append(type(a))
                 key.append(a if a.__class__ is not float or a else repr(a))
@@ -352,7 +359,7 @@ class Trace:
         if self.node is STUCK:
             self.ready()
         epoch = self.epoch
-        slots = [t.slot if t.epoch == epoch else self.enter(t) for t in tensors]
+        slots = [self.ref(t) for t in tensors]
         k = (key, *slots)
         start = self.node
         node = start.children.get(k)
@@ -389,7 +396,9 @@ class Trace:
             t = reads[i]
             if t.data is None:
                 materialize_elsewhere(t)
-            t.epoch, t.slot = epoch, slot
+            t.epoch = 0
+            t.slot = slot
+            t.epoch = epoch
             values[slot] = t
         for x, old, slot in zip(writes, node.refs, given):
             if x.data is None and x.epoch != epoch:
@@ -402,6 +411,7 @@ class Trace:
                 x.data = None
             values[slot] = x
             x.epoch, x.slot = epoch, slot
+        self.changes.append(node)
         self.node = node.end
 
     def first_update(self, k: Any, reads: Sequence[Tensor], writes: Sequence[Tensor], fn: Any) -> None:
@@ -429,6 +439,7 @@ class Trace:
             if new is x:
                 continue
             old = shadow(x)
+            note_change(self, x, new)
             if x.epoch == self.epoch and self.values.get(x.slot) is x:
                 self.values[x.slot] = old
             if new.epoch == self.epoch and self.values.get(new.slot) is new:
@@ -550,6 +561,7 @@ def rebind(x: Tensor, new: Tensor) -> Tensor:
             trace.mark(("leaf", new.slot, x.slot if x.epoch == trace.epoch else None))
         if x.gnode is not None and x.epoch != trace.epoch:
             trace.generic = True
+    note_change(trace, x, new)
     if x.epoch == trace.epoch and trace.values.get(x.slot) is x:
         trace.values[x.slot] = shadow(x)
     if new.epoch == trace.epoch and new.slot in trace.values and trace.values[new.slot] is new:
@@ -558,6 +570,15 @@ def rebind(x: Tensor, new: Tensor) -> Tensor:
     if not new.sg:
         x.sg, x.gnode, x.leaf = new.sg, new.gnode, new.leaf
     return x
+
+
+def note_change(trace: Trace, x: Tensor, new: Tensor) -> None:
+    """Remembers what x was before it stood for `new`, should the program fail that makes `new`."""
+    if new.epoch == trace.epoch and new.data is None:
+        if x.epoch == trace.epoch:
+            trace.changes.append((new.slot, x.slot))
+        elif x.data is not None:
+            trace.changes.append((new.slot, shadow(x)))
 
 
 def shadow(t: Tensor) -> Tensor:
