@@ -349,7 +349,7 @@ class Prelu(Operator):
     def xla(self, jnp, x, slope):
         return jnp.where(x > 0, x, x * slope)
 
-    def spmd(self):
+    def spmd(self, *types):
         return "...,...->..."
 
     @classmethod

@@ -44,6 +44,9 @@ class ToComplex(Operator):
     def xla(self, jnp, real, imag):
         return jnp.lax.complex(*jnp.broadcast_arrays(real, imag))
 
+    def spmd(self, *types):
+        return "...,...->..."
+
     @classmethod
     def samples(cls, rng):
         yield cls(), (rng.normal(size=(2, 3)).astype("float32"), rng.normal(size=3).astype("float32"))

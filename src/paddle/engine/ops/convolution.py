@@ -103,7 +103,7 @@ class Conv(Operator):
         )
         return out.reshape(n, g, w.shape[1], *out.shape[2:])
 
-    def spmd(self):
+    def spmd(self, *types):
         rank = len(self.strides)
         return f"ngc{'STUV'[:rank]},goc{'KLMP'[:rank]}->ngo{'STUV'[:rank]}"
 
@@ -190,6 +190,9 @@ class Unfold(Operator):
         out = jnp.lax.conv_general_dilated_patches(x, self.kernel, self.strides, "VALID", rhs_dilation=self.dilations)
         return out.reshape(*x.shape[:2], *self.kernel, *out.shape[2:])
 
+    def spmd(self, *types):
+        return f"nc{'STUV'[: len(self.kernel)]}->nc{'KLMP'[: len(self.kernel)]}{'STUV'[: len(self.kernel)]}"
+
     @classmethod
     def samples(cls, rng):
         x = rng.normal(size=(2, 3, 6, 7)).astype("float32")
@@ -249,6 +252,9 @@ class Fold(Operator):
                      zip(kk, self.dilations, self.sizes, x.shape[2 + rank :], self.strides)]  # fmt: skip
             total = total + jnp.lax.pad(part, np.zeros((), x.dtype), [(0, 0, 0)] * 2 + edges)
         return total
+
+    def spmd(self, *types):
+        return f"nc{'KLMP'[: len(self.kernel)]}{'STUV'[: len(self.kernel)]}->nc{'STUV'[: len(self.kernel)]}"
 
     @classmethod
     def samples(cls, rng):

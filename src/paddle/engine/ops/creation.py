@@ -34,8 +34,11 @@ class Full(Operator):
     def xla(self, jnp):
         return jnp.full(self.shape, self.value, self.dtype.name)
 
-    def spmd(self):
+    def spmd(self, *types):
         return "->..."
+
+    def sized(self, *shapes):
+        return Full(shapes[0], self.value, self.dtype)
 
     @classmethod
     def samples(cls, rng):
@@ -70,6 +73,9 @@ class Arange(Operator):
     def xla(self, jnp):
         return (jnp.arange(self.size) * self.step + self.start).astype(self.dtype.name)
 
+    def spmd(self, *types):
+        return "->N"
+
     @classmethod
     def samples(cls, rng):
         yield cls(0, 1, 5, types.int64), ()
@@ -102,6 +108,9 @@ class Linspace(Operator):
     def xla(self, jnp):
         return jnp.linspace(self.start, self.stop, self.size).astype(self.dtype.name)
 
+    def spmd(self, *types):
+        return "->N"
+
     @classmethod
     def samples(cls, rng):
         yield cls(0.0, 1.0, 5, types.float32), ()
@@ -132,6 +141,9 @@ class Eye(Operator):
 
     def xla(self, jnp):
         return jnp.eye(self.rows, self.columns, self.offset, self.dtype.name)
+
+    def spmd(self, *types):
+        return "->MN"
 
     @classmethod
     def samples(cls, rng):
@@ -172,6 +184,9 @@ class Triangle(Operator):
 
     def xla(self, jnp, x):
         return (jnp.tril if self.lower else jnp.triu)(x, self.diagonal)
+
+    def spmd(self, *types):
+        return "...MN->...MN"
 
     @classmethod
     def samples(cls, rng):

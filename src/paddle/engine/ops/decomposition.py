@@ -81,7 +81,7 @@ class Decomposition(Operator):
     rule: ClassVar[str] = "...AB->...AB"
     loops = absent("a factorization: runs on the host")
 
-    def spmd(self):
+    def spmd(self, *types):
         return self.rule
 
 
@@ -443,7 +443,7 @@ def _sum_rows(x: Any) -> Any:
 class Solve(Decomposition):
     """The X with A X = B; leading axes broadcast."""
 
-    rule = "...AB,...AC->...AC"
+    rule = "...AB,...Ac->...Ac"
 
     def infer(self, a: TensorType, b: TensorType) -> TensorType:
         from .elementwise import broadcast
@@ -481,7 +481,7 @@ class TriangularSolve(Decomposition):
     upper: bool = True
     transposed: bool = False
     unit: bool = False
-    rule = "...AB,...AC->...AC"
+    rule = "...AB,...Ac->...Ac"
 
     def infer(self, a: TensorType, b: TensorType) -> TensorType:
         return Solve().infer(a, b)

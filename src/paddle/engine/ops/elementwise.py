@@ -149,7 +149,7 @@ class Unary(Operator):
     def infer(self, x: TensorType) -> TensorType:
         return x
 
-    def spmd(self):
+    def spmd(self, *types):
         return "...->..."
 
 
@@ -183,7 +183,7 @@ class Binary(Operator):
             )
         return TensorType(broadcast(self.name, x, y), x.dtype)
 
-    def spmd(self):
+    def spmd(self, *types):
         return "...,...->..."
 
 
@@ -367,7 +367,7 @@ class Cast(Operator):
     def xla(self, jnp, x):
         return x.astype(self.dtype.name)
 
-    def spmd(self):
+    def spmd(self, *types):
         return "...->..."
 
     @classmethod

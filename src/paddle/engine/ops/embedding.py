@@ -36,6 +36,9 @@ class OneHot(Operator):
     def xla(self, jnp, label):
         return (label[..., None] == jnp.arange(self.size)).astype(self.dtype.name)
 
+    def spmd(self, *types):
+        return "...->...C"
+
     @classmethod
     def samples(cls, rng):
         from .. import types

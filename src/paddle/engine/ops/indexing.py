@@ -16,7 +16,7 @@ from .creation import Full
 from .elementwise import cast, equal, is_number, sum_to
 from .number import Number
 from .reduction import narrow
-from .registry import Operator, absent, operator
+from .registry import Operator, absent, letters, operator
 from .shape import Slice, reshape, slice_axis
 
 OUT_OF_RANGE = "an index is out of range: {value}"
@@ -101,6 +101,28 @@ def last_of_equals(jnp: Any, flat: Any, total: int) -> Any:
     return last[flat] if flat.size else flat
 
 
+def index_names(axis: int, ndim: int, index: tuple[TensorType, ...]) -> tuple[str, str, list[str]]:
+    """Axes for the sharding rules of whole positions.
+
+    Returns:
+        Of the indexed tensor (`ndim` axes, those indexed are capitals), of what Gather gives, and of each index.
+    """
+    n = max(i.ndim for i in index)
+    names = letters(ndim + n)
+    before, after, inner = names[:axis], names[axis + len(index) : ndim], names[ndim:]
+    whole = names[axis : axis + len(index)].upper()
+    return before + whole + after, before + inner + after, [inner[n - i.ndim :] for i in index]
+
+
+def along_names(axis: int, shape: tuple[int, ...], index: TensorType, place: str) -> tuple[str, str]:
+    """Axes for the sharding rules of one position per element: of the tensor, and of the index, `place` on `axis`.
+
+    An index that is shorter than the tensor on another axis meets its first elements: that axis is kept whole.
+    """
+    names = letters(len(shape), [i for i, n in enumerate(shape) if i == axis or index.shape[i] != n])
+    return names, names[:axis] + place + names[axis + 1 :]
+
+
 # ---- whole positions --------------------------------------------------------------------------
 @operator
 class Gather(Operator):
@@ -144,6 +166,10 @@ class Gather(Operator):
 
     def xla(self, jnp, x, *index):
         return x[(slice(None),) * self.axis + index]
+
+    def spmd(self, *types):
+        x, out, index = index_names(self.axis, types[0].ndim, types[1:])
+        return f"{','.join([x, *index])}->{out}"
 
     @classmethod
     def samples(cls, rng):
@@ -202,6 +228,11 @@ class ScatterAdd(Operator):
         a, n = self.axis, max(i.ndim for i in index)
         zeros = jnp.zeros(g.shape[:a] + self.sizes + g.shape[a + n :], g.dtype)
         return zeros.at[(slice(None),) * a + index].add(g)
+
+    def spmd(self, *types):
+        n = max(i.ndim for i in types[1:])
+        x, out, index = index_names(self.axis, types[0].ndim - n + len(self.sizes), types[1:])
+        return f"{','.join([out, *index])}->{x}"
 
     @classmethod
     def samples(cls, rng):
@@ -264,6 +295,13 @@ class ScatterSet(Operator):
         last = last_of_equals(jnp, flat.ravel(), math.prod(sizes)).reshape(flat.shape)
         rows = v.reshape(*x.shape[:a], flat.size, *x.shape[a + len(index) :])
         return x.at[(slice(None),) * a + index].set(jnp.take(rows, last, a))
+
+    def spmd(self, *types):
+        x, out, index = index_names(self.axis, types[0].ndim, types[2:])
+        index = [i.upper() for i in index]
+        a, n = self.axis, types[1].ndim - types[0].ndim + len(index)
+        v = out[:a] + out[a : a + n].upper() + out[a + n :]
+        return f"{','.join([x, v, *index])}->{x}"
 
     @classmethod
     def samples(cls, rng):
@@ -336,6 +374,14 @@ class SliceSet(Operator):
 
     def xla(self, jnp, x, v):
         return x.at[tuple(self.slice().as_slices())].set(v)
+
+    def spmd(self, *types):
+        x, v = types
+        names = letters(x.ndim, self.slice().cuts(x.shape))
+        return f"{names},{names[x.ndim - v.ndim :]}->{names}"
+
+    def sized(self, *shapes):
+        return SliceSet(self.starts, tuple(map(min, self.stops, shapes[0])), self.steps)
 
     @classmethod
     def samples(cls, rng):
@@ -411,6 +457,10 @@ class TakeAlong(Operator):
         cut = x[tuple(slice(None) if i == self.axis else slice(m) for i, m in enumerate(index.shape))]
         return jnp.take_along_axis(cut, index, self.axis)
 
+    def spmd(self, *types):
+        x, index = along_names(self.axis, types[0].shape, types[1], "z")
+        return f"{x},{index}->{index}"
+
     @classmethod
     def samples(cls, rng):
         x = rng.normal(size=(5, 4)).astype("float32")
@@ -455,6 +505,13 @@ class AddAlong(Operator):
     def xla(self, jnp, g, index):
         wide = jnp.zeros(self.shape, np.float32 if narrow(g) else g.dtype)
         return wide.at[along(index, self.axis)].add(g).astype(g.dtype)
+
+    def spmd(self, *types):
+        out, index = along_names(self.axis, self.shape, types[1], "z")
+        return f"{index},{index}->{out}"
+
+    def sized(self, *shapes):
+        return AddAlong(self.axis, shapes[0], self.wrap)
 
     @classmethod
     def samples(cls, rng):
@@ -552,6 +609,10 @@ class PutAlong(Operator):
             return (total // count if x.dtype.kind in "iu" else total / count.astype(x.dtype)).astype(x.dtype)
         method = {"add": "add", "mul": "multiply", "amin": "min", "amax": "max"}[self.reduce]
         return getattr(x.at[at], method)(v)
+
+    def spmd(self, *types):
+        x, index = along_names(self.axis, types[0].shape, types[2], "Z")
+        return f"{x},{index},{index}->{x}"
 
     @classmethod
     def samples(cls, rng):

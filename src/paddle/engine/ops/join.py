@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import invalid_argument, invalid_type
 from ..types import TensorType
-from .registry import Operator, operator
+from .registry import Operator, letters, operator
 from .shape import reshape, slice_axis
 
 
@@ -64,6 +64,10 @@ class Concat(Operator):
 
     def xla(self, jnp, *xs):
         return jnp.concatenate(xs, self.axis)
+
+    def spmd(self, *types):
+        names = letters(types[0].ndim, (self.axis,))
+        return f"{','.join([names] * len(types))}->{names}"
 
     @classmethod
     def samples(cls, rng):

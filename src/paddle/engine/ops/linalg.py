@@ -85,7 +85,7 @@ class MatMul(Operator):
         y = jnp.swapaxes(y, -1, -2) if self.transpose_y else y
         return jnp.matmul(x, y)
 
-    def spmd(self):
+    def spmd(self, *types):
         left = "...km" if self.transpose_x else "...mk"
         right = "...nk" if self.transpose_y else "...kn"
         return f"{left},{right}->...mn"

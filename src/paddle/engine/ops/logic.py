@@ -250,7 +250,7 @@ class Select(Operator):
     def xla(self, jnp, condition, x, y):
         return jnp.where(condition, x, y)
 
-    def spmd(self):
+    def spmd(self, *types):
         return "...,...,...->..."
 
     @classmethod
@@ -299,7 +299,7 @@ class IsClose(Operator):
     def xla(self, jnp, x, y):
         return jnp.isclose(x, y, self.rtol, self.atol, self.equal_nan)
 
-    def spmd(self):
+    def spmd(self, *types):
         return "...,...->..."
 
     @classmethod

@@ -44,7 +44,7 @@ class BinaryCrossEntropy(Operator):
     def xla(self, jnp, x, y):
         return -(y * jnp.maximum(jnp.log(x), FLOOR) + (1 - y) * jnp.maximum(jnp.log1p(-x), FLOOR))
 
-    def spmd(self):
+    def spmd(self, *types):
         return "...,...->..."
 
     @classmethod
@@ -223,6 +223,9 @@ class CtcLoss(Aligned):
         total = a.total(a.forward())
         return jnp.where(jnp.isneginf(total), 0, -total).astype(logits.dtype)
 
+    def spmd(self, *types):
+        return "TnC,nL,n,n->n"
+
     @classmethod
     def samples(cls, rng):
         yield cls(), cls.example(rng)
@@ -261,6 +264,9 @@ class CtcLossGrad(Aligned):
         inside = (jnp.arange(len(logits))[:, None] < times) & possible
         d = (jnp.exp(a.logp) - hit) * g[:, None]
         return jnp.where(inside[..., None], d, 0).astype(logits.dtype)
+
+    def spmd(self, *types):
+        return "n,TnC,nL,n,n->TnC"
 
     @classmethod
     def samples(cls, rng):
@@ -388,6 +394,9 @@ class TransducerLoss(Lattice):
         blank, emit, _ = self.xla_steps(jnp, logp, label, lengths)
         return -self.xla_backward(jnp, blank, emit, times, lengths)[:, 0, 0].astype(logp.dtype)
 
+    def spmd(self, *types):
+        return "nTUC,nL,n,n->n"
+
     @classmethod
     def samples(cls, rng):
         yield cls(), cls.example(rng)
@@ -427,6 +436,9 @@ class TransducerLossGrad(Lattice):
         step = -jnp.exp(alpha[:, :, :-1] + emit + beta[:, :, 1:] - whole) * (g * (1 + self.fastemit))
         at = jnp.ogrid[:n, :steps, : places - 1]
         return out.at[at[0], at[1], at[2], label[:, None]].add(step).astype(logp.dtype)
+
+    def spmd(self, *types):
+        return "n,nTUC,nL,n,n->nTUC"
 
     @classmethod
     def samples(cls, rng):

@@ -428,7 +428,7 @@ class Clip(Operator):
     def xla(self, jnp, x, low, high):
         return jnp.minimum(jnp.maximum(x, low), high)
 
-    def spmd(self):
+    def spmd(self, *types):
         return "...,,->..."
 
     @classmethod

@@ -28,6 +28,10 @@ class PNorm(Reduction):
     def kind(self) -> str:  # type: ignore[override]  # what to reduce by follows from p
         return {math.inf: "max", -math.inf: "min"}.get(self.p, "sum")
 
+    @property
+    def adds(self) -> bool:  # type: ignore[override]
+        return self.p in (0.0, 1.0)
+
     def infer(self, x: TensorType) -> TensorType:
         out = Reduction.infer(self, x)
         return out.with_dtype(part_of(x.dtype)) if x.dtype.is_complex else out

@@ -101,7 +101,7 @@ class Constant(Operator):
     def xla(self, jnp):
         return jnp.asarray(self.value, self.dtype.name)
 
-    def spmd(self):
+    def spmd(self, *types):
         return "->"
 
     @classmethod

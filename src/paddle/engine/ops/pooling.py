@@ -16,7 +16,7 @@ from .. import types
 from ..types import TensorType
 from .elementwise import cast
 from .indexing import last_of_equals
-from .registry import Operator, absent, operator
+from .registry import Operator, absent, letters, operator
 
 
 class Windows(Operator):
@@ -38,6 +38,9 @@ class Windows(Operator):
     @property
     def rank(self) -> int:
         return len(self.kernel)
+
+    def spmd(self, *types):
+        return planes(self.rank, len(types))
 
     def pooled(self, x: TensorType) -> TensorType:
         return x.with_shape((*x.shape[: x.ndim - self.rank], *self.sizes))
@@ -95,6 +98,12 @@ class Windows(Operator):
 
 def plane(sizes: Any) -> int:
     return math.prod(sizes)
+
+
+def planes(rank: int, count: int) -> str:
+    """The sharding rule of what needs whole planes and has one result."""
+    term = "..." + letters(rank, range(rank))
+    return f"{','.join([term] * count)}->{term}"
 
 
 @operator
@@ -487,6 +496,9 @@ class AdaptiveMaxIndex(Operator):
             flat = a + j if flat is None else flat * n + (a + j)
         return k.cast(flat, types.int32)
 
+    def spmd(self, *types):
+        return planes(len(self.sizes), 1)
+
     @classmethod
     def samples(cls, rng):
         yield cls((3,)), (rng.integers(0, 5, (2, 7)).astype("float32"),)
@@ -529,6 +541,9 @@ class BinMaxIndex(Operator):
 
     def xla(self, jnp, x):
         return bin_argmax(jnp, x, [list(b) for b in self.bins])
+
+    def spmd(self, *types):
+        return planes(len(self.bins), 1)
 
     @classmethod
     def samples(cls, rng):
@@ -573,6 +588,9 @@ class TakePlane(Operator):
         i = index.reshape(*lead, plane(index.shape[x.ndim - self.rank :]))
         return jnp.take_along_axis(flat, i, -1).reshape(index.shape)
 
+    def spmd(self, *types):
+        return planes(self.rank, 2)
+
     @classmethod
     def samples(cls, rng):
         yield cls(2), (rng.normal(size=(2, 3, 4, 5)).astype("float32"), rng.integers(0, 20, (2, 3, 2, 2)))
@@ -615,6 +633,9 @@ class PutPlane(Operator):
         out = jnp.zeros((rows, plane(self.sizes)), wide).at[jnp.arange(rows)[:, None], i].add(g.reshape(i.shape))
         return out.astype(g.dtype).reshape(*lead, *self.sizes)
 
+    def spmd(self, *types):
+        return planes(self.rank, 2)
+
     @classmethod
     def samples(cls, rng):
         yield cls(2, (4, 5)), (rng.normal(size=(2, 3, 2, 2)).astype("float32"), rng.integers(0, 20, (2, 3, 2, 2)))
@@ -650,6 +671,9 @@ class SetPlane(Operator):
         flat = (i + jnp.arange(rows)[:, None] * size).ravel()
         out = jnp.zeros(rows * size, x.dtype).at[flat].set(x.ravel()[last_of_equals(jnp, flat, rows * size)])
         return out.reshape(*lead, *self.sizes)
+
+    def spmd(self, *types):
+        return planes(self.rank, 2)
 
     @classmethod
     def samples(cls, rng):
@@ -699,6 +723,10 @@ class Taps(Operator):
         wide = x.astype(np.float32) if x.dtype.itemsize < 4 else x
         w = weight.astype(wide.dtype).reshape(*weight.shape, *[1] * (x.ndim - self.axis - 1))
         return jnp.sum(jnp.take(wide, index, self.axis) * w, self.axis).astype(x.dtype)
+
+    def spmd(self, *types):
+        a = "abcdefgh"[: self.axis]
+        return f"{a}N...,tz,tz,UN,UN->{a}z..."
 
     @classmethod
     def samples(cls, rng):

@@ -15,7 +15,7 @@ import numpy as np
 from .. import types
 from ..errors import invalid_argument
 from ..types import DType, TensorType
-from .registry import Operator, absent, operator
+from .registry import Operator, absent, letters, operator
 
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _WEYL = (0x9E3779B9, 0xBB67AE85)
@@ -91,6 +91,10 @@ class Random(Operator):
         raise NotImplementedError
 
     vjp = absent("random numbers do not depend on anything differentiable")
+
+    def spmd(self, *types):
+        n = len(self.shape)  # kept whole, since an element follows from its place in the whole
+        return f"K->{letters(n, range(n))}"
 
     @classmethod
     def samples(cls, rng):
@@ -219,6 +223,9 @@ class RandomPermutation(Operator):
         w = words(key, 0, self.n, jnp)
         return jnp.argsort(w[0] | (w[1] << jnp.uint64(32))).astype(self.dtype.name)
 
+    def spmd(self, *types):
+        return "K->N"
+
     @classmethod
     def samples(cls, rng):
         for n in (0, 1, 40):
@@ -260,6 +267,7 @@ class Poisson(Operator):
     """Poisson counts with the rates x, in the type of x."""
 
     loops = absent("the host draws: it rejects and draws again")
+    spmd = absent("draws follow from those before them: arguments are gathered")
     xla = absent("the host draws: it rejects and draws again")
 
     def infer(self, x: TensorType, key: TensorType) -> TensorType:
@@ -284,6 +292,7 @@ class StandardGamma(Operator):
 
     vjp = absent("upstream defines none for draws")
     loops = absent("the host draws: it rejects and draws again")
+    spmd = absent("draws follow from those before them: arguments are gathered")
     xla = absent("the host draws: it rejects and draws again")
 
     def infer(self, x: TensorType, key: TensorType) -> TensorType:
@@ -305,6 +314,7 @@ class Binomial(Operator):
 
     vjp = absent("upstream defines none for draws")
     loops = absent("the host draws: it rejects and draws again")
+    spmd = absent("draws follow from those before them: arguments are gathered")
     xla = absent("the host draws: it rejects and draws again")
 
     def infer(self, count: TensorType, prob: TensorType, key: TensorType) -> TensorType:
@@ -330,6 +340,7 @@ class Multinomial(Operator):
     replacement: bool
     vjp = absent("positions have no gradient")
     loops = absent("the host draws: it rejects and draws again")
+    spmd = absent("draws follow from those before them: arguments are gathered")
 
     def infer(self, x: TensorType, key: TensorType) -> TensorType:
         check_key(self.name, key)

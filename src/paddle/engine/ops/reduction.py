@@ -11,7 +11,7 @@ import numpy as np
 from .. import types
 from ..errors import invalid_argument, unavailable
 from ..types import TensorType
-from .registry import Operator, absent, operator
+from .registry import Operator, absent, letters, operator
 from .shape import broadcast_to, reshape
 
 
@@ -21,9 +21,15 @@ class Reduction(Operator):
     axes: tuple
     keepdim: bool
     kind = ""
+    adds = False  # the results of parts are added
 
     def infer(self, x: TensorType) -> TensorType:
         return x.with_shape(self.kept(x.shape))
+
+    def spmd(self, *types):
+        names = letters(types[0].ndim, self.axes)
+        right = names if self.keepdim else "".join(c for c in names if c.islower())
+        return f"{names.lower() if self.adds else names}->{right}"
 
     def kept(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if self.keepdim:
@@ -89,6 +95,7 @@ class Sum(Reduction):
     axes: tuple
     keepdim: bool = False
     kind = "sum"
+    adds = True
 
     def numpy(self, x):
         wide = np.float32 if narrow(x) else x.dtype
@@ -255,6 +262,10 @@ class Position(Operator):
     def loops(self, k, x):
         before, after = k.at[: self.axis], k.at[self.axis + self.keepdim :]
         return k.reduce(self.kind, [x.shape[self.axis]], lambda j: k.load(x, [*before, j, *after]))
+
+    def spmd(self, *types):
+        names = letters(types[0].ndim, (self.axis,))
+        return f"{names}->{names if self.keepdim else names.replace(names[self.axis], '')}"
 
     @classmethod
     def samples(cls, rng):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import dis
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_type_hints
 
 import numpy as np
@@ -123,7 +123,12 @@ class Operator(metaclass=_Interning):
         blocks(self, k, *args): beside loops, several elements at once: None where that does not apply, else
             (extents, body); body() gives (indices, value) pairs that fill the output when k.at runs over extents.
         xla(self, jnp, *args): the value; jnp is jax.numpy, with jax.lax as jnp.lax, jax.scipy.special as jnp.special.
-        spmd(self), samples(cls, rng).
+        spmd(self, *types): sharding in index notation: one term per argument, "->", one term per result; a letter per
+            axis. A letter on both sides: the axis can be cut, the result is then cut alike (where the sizes differ,
+            only so that they all part evenly). Only on the left: the parts of the result are summed. Only on the
+            right: any part can be made. Capitals are kept whole. "...": the other axes, paired from the right.
+        sized(self, *shapes): what computes a part of the result, of these shapes, from parts of the arguments.
+        samples(cls, rng).
 
     Class attributes:
         name: snake case, as in `paddle.*`.
@@ -162,6 +167,10 @@ class Operator(metaclass=_Interning):
     def infer_types(self, *types: TensorType) -> tuple[TensorType, ...]:
         found = self.infer(*types)
         return found if type(found) is tuple else (found,)
+
+    def sized(self, *shapes: tuple[int, ...]) -> Operator:
+        """The operator with the sizes among its attributes changed to results of `shapes`; the base class has none."""
+        return self
 
     def prepare(self, *args: Any) -> tuple[Any, ...]:
         """Arguments as the operator wants them: promoted, numbers typed. The base class changes nothing."""
@@ -214,6 +223,11 @@ def snake(name: str) -> str:
                 out.append("_")
         out.append(c.lower())
     return "".join(out)
+
+
+def letters(n: int, whole: Container[int] = ()) -> str:
+    """Names of n axes for a sharding rule; those in `whole` are capitals."""
+    return "".join(c.upper() if i in whole else c for i, c in enumerate("abcdefghijklmnopqrst"[:n]))
 
 
 def operator(cls: T) -> T:

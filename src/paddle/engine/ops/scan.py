@@ -26,7 +26,7 @@ class Scan(Operator):
     def infer(self, x: TensorType) -> Any:
         return x
 
-    def spmd(self):
+    def spmd(self, *types):
         before = "abcdefgh"[: self.axis]
         return f"{before}R...->{before}R..."
 
@@ -127,7 +127,7 @@ class RunningExtreme(Scan):
     dtype: types.DType = types.int64
     ufunc: ClassVar[Any] = None
 
-    def spmd(self):
+    def spmd(self, *types):
         before = "abcdefgh"[: self.axis]
         return f"{before}R...->{before}R...,{before}R..."
 

@@ -10,7 +10,7 @@ from .. import types
 from ..errors import invalid_argument, unavailable
 from ..types import TensorType
 from .indexing import AddAlong, TakeAlong
-from .registry import Operator, absent, operator
+from .registry import Operator, absent, letters, operator
 
 ON_HOST = absent("a whole row at once: runs on the host")
 
@@ -48,7 +48,7 @@ class Argsort(Operator):
     def xla(self, jnp, x):
         return jnp.argsort(x, axis=self.axis, stable=True, descending=self.descending).astype("int64")
 
-    def spmd(self):
+    def spmd(self, *types):
         before = "abcdefgh"[: self.axis]
         return f"{before}R...->{before}R..."
 
@@ -112,6 +112,10 @@ class TopK(Operator):
         at = at[tuple(slice(self.k) if i == self.axis else slice(None) for i in range(x.ndim))]
         return jnp.take_along_axis(x, at, self.axis), at.astype("int64")
 
+    def spmd(self, *types):
+        names = letters(types[0].ndim, (self.axis,))
+        return f"{names}->{names},{names}"
+
     @classmethod
     def samples(cls, rng):
         x = rng.permutation(60).reshape(3, 4, 5).astype("float32")
@@ -165,6 +169,9 @@ class SearchSorted(Operator):
             open_ = low < high
             low, high = jnp.where(open_ & behind, middle + 1, low), jnp.where(open_ & ~behind, middle, high)
         return low.astype(self.dtype.name)
+
+    def spmd(self, *types):
+        return "N,...->..." if types[0].ndim == 1 else "...N,...m->...m"
 
     @classmethod
     def samples(cls, rng):

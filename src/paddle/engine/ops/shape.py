@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import invalid_argument
 from ..types import TensorType
-from .registry import Operator, operator
+from .registry import Operator, letters, operator
 
 
 @operator
@@ -48,6 +48,17 @@ class Reshape(Operator):
     def xla(self, jnp, x):
         return jnp.reshape(x, self.shape)
 
+    def spmd(self, *types):
+        shape = types[0].shape
+        pairs = leading_axes(shape, self.shape)
+        left, right = list(letters(len(shape), range(99))), list(letters(len(self.shape), range(99)))
+        for (i, j), c in zip(pairs, letters(len(pairs))):
+            left[i] = right[j] = c
+        return f"{''.join(left)}->{''.join(right)}"
+
+    def sized(self, *shapes):
+        return Reshape(shapes[0])
+
     @classmethod
     def samples(cls, rng):
         x = rng.normal(size=(4, 6)).astype("float32")
@@ -55,6 +66,34 @@ class Reshape(Operator):
             yield cls(shape), (x,)
         yield cls((1, 1)), (np.float32(3).reshape(()),)
         yield cls((3, 0)), (np.zeros((0, 7)),)
+
+
+def leading_axes(shape, other):
+    """Pairs of axes of two shapes of equal size that can be cut alike.
+
+    The shapes fall into runs of equal products; within a run, parts of the first axis that is longer than 1 are
+    neighbours in memory on both sides.
+    """
+    pairs: list[tuple[int, int]] = []
+    if 0 in shape:
+        return pairs
+    i = j = 0
+    while i < len(shape) and j < len(other):
+        first, second = [i], [j]
+        p, q = shape[i], other[j]
+        while p != q:
+            if p < q:
+                i += 1
+                p *= shape[i]
+                first.append(i)
+            else:
+                j += 1
+                q *= other[j]
+                second.append(j)
+        if p > 1:
+            pairs.append((next(a for a in first if shape[a] > 1), next(a for a in second if other[a] > 1)))
+        i, j = i + 1, j + 1
+    return pairs
 
 
 def reshape(x, shape):
@@ -94,7 +133,7 @@ class Transpose(Operator):
     def xla(self, jnp, x):
         return jnp.transpose(x, self.perm)
 
-    def spmd(self):
+    def spmd(self, *types):
         names = "abcdefghijkl"[: len(self.perm)]
         return f"{names}->{''.join(names[p] for p in self.perm)}"
 
@@ -138,6 +177,12 @@ class BroadcastTo(Operator):
 
     def xla(self, jnp, x):
         return jnp.broadcast_to(x, self.shape)
+
+    def spmd(self, *types):
+        return "...->..."
+
+    def sized(self, *shapes):
+        return BroadcastTo(shapes[0])
 
     @classmethod
     def samples(cls, rng):
@@ -197,6 +242,10 @@ class Pad(Operator):
 
     def xla(self, jnp, x):
         return jnp.lax.pad(x, jnp.asarray(self.value, x.dtype), [(a, b, 0) for a, b in zip(self.low, self.high)])
+
+    def spmd(self, *types):
+        names = letters(len(self.low), [i for i, pair in enumerate(zip(self.low, self.high)) if any(pair)])
+        return f"{names}->{names}"
 
     @classmethod
     def samples(cls, rng):
@@ -286,6 +335,9 @@ class PadFrom(Operator):
         names = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
         return jnp.pad(x, list(zip(self.low, self.high)), mode=names[self.mode])
 
+    def spmd(self, *types):
+        return Pad(self.low, self.high).spmd()
+
     @classmethod
     def samples(cls, rng):
         x = rng.normal(size=(3, 5)).astype("float32")
@@ -337,6 +389,20 @@ class Slice(Operator):
 
     def xla(self, jnp, x):
         return x[tuple(self.as_slices())]
+
+    def spmd(self, *types):
+        names = letters(len(self.starts), self.cuts(types[0].shape))
+        return f"{names}->{names}"
+
+    def cuts(self, shape: tuple[int, ...]) -> list[int]:
+        """The axes that are not taken as they are."""
+        taken = zip(self.starts, self.sizes(), self.steps, shape)
+        return [i for i, (a, m, s, n) in enumerate(taken) if a != 0 or m != n or s != 1]
+
+    def sized(self, *shapes):
+        stops = [b if m == old else a + m * s for a, b, s, m, old in
+                 zip(self.starts, self.stops, self.steps, shapes[0], self.sizes())]  # fmt: skip
+        return Slice(self.starts, tuple(stops), self.steps)
 
     @classmethod
     def samples(cls, rng):
@@ -422,6 +488,10 @@ class Dilate(Operator):
 
     def xla(self, jnp, x):
         return jnp.lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, f - 1) for f in self.factors])
+
+    def spmd(self, *types):
+        names = letters(len(self.factors), [i for i, f in enumerate(self.factors) if f > 1])
+        return f"{names}->{names}"
 
     @classmethod
     def samples(cls, rng):

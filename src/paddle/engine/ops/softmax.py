@@ -56,7 +56,7 @@ class RowOperator(Operator):
     def infer(self, x: TensorType) -> TensorType:
         return x
 
-    def spmd(self):
+    def spmd(self, *types):
         before = "abcdefgh"[: self.axis]
         return f"{before}R...->{before}R..."
 
@@ -156,7 +156,7 @@ class Labelled(Operator):
         i = jnp.expand_dims(jnp.where(kept, label, 0), self.axis)
         return jnp.take_along_axis(x, i, self.axis).squeeze(self.axis), kept
 
-    def spmd(self):
+    def spmd(self, *types):
         a = "abcdefgh"[: self.axis]
         return f"{a}R...,{a}...->{a}..."
 
@@ -241,6 +241,10 @@ class PutLabel(Operator):
         classes = jnp.arange(self.size).reshape([-1] + [1] * (value.ndim - self.axis))
         hit = jnp.expand_dims(jnp.where(label == self.ignore_index, -1, label), self.axis) == classes
         return jnp.where(hit, jnp.expand_dims(value, self.axis), 0)
+
+    def spmd(self, *types):
+        a = "abcdefgh"[: self.axis]
+        return f"{a}...,{a}...->{a}R..."
 
     @classmethod
     def samples(cls, rng):
@@ -328,6 +332,10 @@ class SoftmaxCrossEntropyGrad(Operator):
         label = jnp.expand_dims(label, self.axis)
         d = (p - (label == classes)) * jnp.expand_dims(g, self.axis)
         return jnp.where(label == self.ignore_index, 0, d).astype(x.dtype)
+
+    def spmd(self, *types):
+        a = "abcdefgh"[: self.axis]
+        return f"{a}...,{a}R...,{a}...->{a}R..."
 
     @classmethod
     def samples(cls, rng):
