@@ -111,6 +111,16 @@ class Linspace(Operator):
     def spmd(self, *types):
         return "->N"
 
+    def loops(self, k):
+        wide = lambda n: k.const(n, types.float64)  # noqa: E731
+        if self.size == 1:
+            return k.cast(wide(self.start), self.dtype)
+        i = k.at[0]
+        step = (self.stop - self.start) / max(self.size - 1, 1)
+        low = k.cast(i, types.float64) * step + wide(self.start)
+        high = wide(self.stop) - k.cast(self.size - 1 - i, types.float64) * step
+        return k.cast(k.where(i < self.size // 2, low, high), self.dtype)
+
     @classmethod
     def samples(cls, rng):
         yield cls(0.0, 1.0, 5, types.float32), ()

@@ -225,7 +225,7 @@ def unary(
     *,
     numpy: Callable,
     vjp: Callable | None,
-    loops: Callable | None = None,
+    loops: Callable | absent | None = None,
     xla: Callable | None = None,
     low: float = -3.0,
     high: float = 3.0,
@@ -246,7 +246,9 @@ def unary(
         body["vjp"] = lambda self, g, out, x: (call(g, out, x),)
     else:
         body["vjp"] = absent("no continuous function of its argument")
-    if loops is not None:
+    if isinstance(loops, absent):
+        body["loops"] = loops
+    elif loops is not None:
         body["loops"] = lambda self, k, x: loops(k, k.load(x, k.at))
     if xla is not None:
         body["xla"] = lambda self, jnp, x: xla(jnp, x)
@@ -271,7 +273,7 @@ def binary(
     *,
     numpy: Callable,
     vjp: Callable | None,
-    loops: Callable | None = None,
+    loops: Callable | absent | None = None,
     xla: Callable | None = None,
     floating: bool = False,
     scalars: bool = True,
@@ -299,7 +301,9 @@ def binary(
         body["vjp"] = rule
     else:
         body["vjp"] = absent("no continuous function of its arguments")
-    if loops is not None:
+    if isinstance(loops, absent):
+        body["loops"] = loops
+    elif loops is not None:
         body["loops"] = lambda self, k, x, y: loops(k, k.broadcast(x), k.broadcast(y))
     if xla is not None:
         body["xla"] = lambda self, jnp, x, y: xla(jnp, x, y)
@@ -382,6 +386,8 @@ class Cast(Operator):
 @operator
 class Conj(Unary):
     """Complex conjugate; the argument itself where it is real."""
+
+    loops = absent("complex programs are not compiled")
 
     def numpy(self, x):
         return np.conj(x)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..types import TensorType
 from .elementwise import broadcast, log, maximum, sum_to
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 
 FLOOR = -100.0  # logarithms are cut off here
 
@@ -190,6 +190,8 @@ def _xla_log_softmax(jnp: Any, x: Any) -> Any:
 class Aligned(Operator):
     """Base of CTC operators: arguments logits [T, N, C], label [N, L], times [N], lengths [N]."""
 
+    loops = absent("a step needs the one before it: runs on the host")
+
     blank: int = 0
 
     @classmethod
@@ -235,6 +237,8 @@ class CtcLoss(Aligned):
 class CtcLossGrad(Aligned):
     """Gradient of CtcLoss by its logits, times g [N]. It is not differentiated again."""
 
+    vjp = absent("a loss of alignments is differentiated once")
+
     blank: int = 0
 
     def infer(self, g, logits, label, times, lengths) -> TensorType:
@@ -275,6 +279,8 @@ class CtcLossGrad(Aligned):
 
 class Lattice(Operator):
     """Base of transducer operators: log-probabilities [N, T, U + 1, C], label [N, U], times [N], lengths [N]."""
+
+    loops = absent("a step needs the one before it: runs on the host")
 
     blank: int = 0
 
@@ -405,6 +411,8 @@ class TransducerLoss(Lattice):
 @operator
 class TransducerLossGrad(Lattice):
     """Gradient of TransducerLoss by the log-probabilities, times g [N]. It is not differentiated again."""
+
+    vjp = absent("a loss of alignments is differentiated once")
 
     blank: int = 0
     fastemit: float = 0.0

@@ -33,6 +33,7 @@ def order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
 class Argsort(Operator):
     """The order that sorts x along an axis, int64."""
 
+    vjp = absent("positions have no gradient")
     loops = ON_HOST
 
     axis: int
@@ -132,6 +133,7 @@ class TopK(Operator):
 class SearchSorted(Operator):
     """Where values would go into sorted rows (the last axis); before equals, or behind them if `right`."""
 
+    vjp = absent("positions have no gradient")
     loops = ON_HOST
 
     right: bool = False
