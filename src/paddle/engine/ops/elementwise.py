@@ -115,6 +115,9 @@ def type_with_number(number: Any, dtype: DType) -> DType:
     return beside(number_type(number), dtype)
 
 
+NO_BITS = absent("loop forms do not see the bits of floats: runs its numpy form")
+
+
 # ---- families ---------------------------------------------------------------------------------
 def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
     """The gradient of broadcasting: g summed over the axes that were stretched."""

@@ -10,7 +10,7 @@ import numpy as np
 from .. import types
 from ..errors import invalid_argument, unavailable
 from ..types import TensorType
-from .elementwise import Binary, Unary, broadcast, cast, in_float32, is_number, promoted, sum_to, unary
+from .elementwise import NO_BITS, Binary, Unary, broadcast, cast, in_float32, is_number, promoted, sum_to, unary
 from .number import Number
 from .registry import Operator, absent, operator
 
@@ -39,6 +39,7 @@ signbit = unary(
     "signbit",
     numpy=lambda x: x < 0 if x.dtype.kind in "biu" else np.signbit(x),
     vjp=None,
+    loops=NO_BITS,
     xla=lambda jnp, x: jnp.signbit(x),
     result=types.bool_,
 )

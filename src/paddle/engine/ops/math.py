@@ -11,6 +11,7 @@ from .. import types
 from ..types import TensorType
 from .complex import ToComplex, part_of
 from .elementwise import (
+    NO_BITS,
     Unary,
     binary,
     cast,
@@ -28,7 +29,7 @@ from .elementwise import (
 )
 from .logic import logical_and, select
 from .number import Number
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 
 LOG2, LOG10 = math.log(2.0), math.log(10.0)
 
@@ -592,10 +593,11 @@ copysign = binary(
     floating=True,
     numpy=np.copysign,
     vjp=lambda g, out, x, y: (g * sign(x) * sign(out), g * 0.0),
+    loops=NO_BITS,
     xla=lambda jnp, x, y: jnp.copysign(x, y),
 )
-nextafter = binary("nextafter", numpy=np.nextafter, vjp=None, xla=lambda jnp, x, y: jnp.nextafter(x, y),
-                   floating=True)  # fmt: skip
+nextafter = binary("nextafter", numpy=np.nextafter, vjp=None, loops=NO_BITS,
+                   xla=lambda jnp, x, y: jnp.nextafter(x, y), floating=True)  # fmt: skip
 
 
 def _whole_samples(cls, rng):
@@ -604,5 +606,6 @@ def _whole_samples(cls, rng):
     yield cls(), (np.array([0, 0, 5]), np.array([0, 4, 0]))
 
 
-gcd = binary("gcd", numpy=np.gcd, vjp=None, xla=lambda jnp, x, y: jnp.gcd(x, y), samples=_whole_samples)
-lcm = binary("lcm", numpy=np.lcm, vjp=None, xla=lambda jnp, x, y: jnp.lcm(x, y), samples=_whole_samples)
+EUCLID = absent("each element takes its own number of steps: runs its numpy form")
+gcd = binary("gcd", numpy=np.gcd, vjp=None, loops=EUCLID, xla=lambda jnp, x, y: jnp.gcd(x, y), samples=_whole_samples)
+lcm = binary("lcm", numpy=np.lcm, vjp=None, loops=EUCLID, xla=lambda jnp, x, y: jnp.lcm(x, y), samples=_whole_samples)

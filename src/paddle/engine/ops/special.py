@@ -7,16 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from .. import types
 from .activation import erf as erf_of
 from .elementwise import Unary, binary, exp, float_samples, log, unary
 from .math import sign
-from .registry import Operator, operator
+from .registry import Operator, absent, operator
 
 ROOT_PI = math.sqrt(math.pi)
 
 
 def wide(x: np.ndarray) -> np.ndarray:
     return np.asarray(x, np.float64)
+
+
+def in_float64(f: Any) -> Any:
+    """A loop form computed in float64, as the meanings here are."""
+    return lambda k, x, *constants: k.cast(f(k, k.cast(x, types.float64), *constants), x.dtype)
+
+
+LONG = absent("a series of some hundred terms: runs its numpy form")
 
 
 # ---- error function ---------------------------------------------------------------------------
@@ -58,10 +67,19 @@ def _erfinv(y):
     return x.astype(y.dtype)
 
 
+def _loop_erfinv(k, y):
+    w = -k.log1p(-y * y)
+    x = k.where(w < 5, _polynomial(_NEAR, w - 2.5), _polynomial(_FAR, k.sqrt(k.max(w, 0)) - 3)) * y
+    for _ in range(2):
+        x = x - (k.erf(x) - y) * (ROOT_PI / 2) * k.exp(x * x)
+    return k.where(y >= 1, math.inf, k.where(y <= -1, -math.inf, x))
+
+
 erfinv = unary(
     "erfinv",
     floating=True,
     numpy=_erfinv,
+    loops=in_float64(_loop_erfinv),
     vjp=lambda g, out, x: g * exp(out * out) * (ROOT_PI / 2),
     xla=lambda jnp, x: jnp.where(jnp.abs(x) >= 1, jnp.copysign(np.inf, x).astype(x.dtype), jnp.lax.erf_inv(x)),
     low=-0.95,
@@ -110,16 +128,35 @@ def _digamma(x):
     return np.where(pole, np.nan, np.where(below, turned, out)).astype(x.dtype)
 
 
+def _loop_digamma(k, v):
+    below = v < 0.5
+    start = y = k.where(below, 1 - v, v)
+    total: Any = 0.0
+    for _ in range(8):
+        total = total - 1 / y
+        y = y + 1
+    r = 1 / (y * y)
+    series = r * (1 / 12 - r * (1 / 120 - r * (1 / 252 - r * (1 / 240 - r * (1 / 132)))))
+    out = k.where(k.isinf(start), start, total + k.log(y) - 0.5 / y - series)
+    pole = (v <= 0) & v.eq(k.floor(v))
+    turned = out - math.pi / k.tan(k.where(pole, 0.5, v) * math.pi)
+    return k.where(pole, math.nan, k.where(below, turned, out))
+
+
 digamma: Operator = unary(
     "digamma",
     floating=True,
     numpy=_digamma,
+    loops=in_float64(_loop_digamma),
     vjp=lambda g, out, x: g * Polygamma(1)(x),
     xla=_lax("digamma"),
     low=0.2,
     high=9.0,
     special=False,
 )
+
+
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # the numbers B2, B4, ...
 
 
 @operator
@@ -138,14 +175,32 @@ class Polygamma(Unary):
             a = a + 1
         total = total + a ** (1 - s) / (s - 1) + 0.5 * a**-s
         term = s * a ** (-s - 1)
-        for i, bernoulli in enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)):
+        for i, bernoulli in enumerate(BERNOULLI):
             total = total + term * (bernoulli / math.factorial(2 * i + 2))
             term = term * (s + 2 * i + 1) * (s + 2 * i + 2) / (a * a)
-        factor = float(math.factorial(self.n)) * (1 if self.n % 2 else -1)
-        return (total * factor).astype(x.dtype)
+        return (total * self.factor).astype(x.dtype)
 
     def vjp(self, g, out, x):
         return (g * Polygamma(self.n + 1)(x),)
+
+    def loops(self, k, x):
+        return in_float64(self.element)(k, k.load(x, k.at))
+
+    def element(self, k: Any, a: Any) -> Any:
+        s, total = self.n + 1, 0.0
+        for _ in range(12):
+            total = k.pow(a, -s) + total
+            a = a + 1
+        total = total + k.pow(a, 1 - s) / (s - 1) + k.pow(a, -s) * 0.5
+        term = k.pow(a, -s - 1) * s
+        for i, bernoulli in enumerate(BERNOULLI):
+            total = total + term * (bernoulli / math.factorial(2 * i + 2))
+            term = term * ((s + 2 * i + 1) * (s + 2 * i + 2)) / (a * a)
+        return total * self.factor
+
+    @property
+    def factor(self) -> float:
+        return float(math.factorial(self.n)) * (1 if self.n % 2 else -1)
 
     def xla(self, jnp, x):
         return jnp.special.polygamma(self.n, x)
@@ -201,6 +256,7 @@ gammaincc = binary(
     "gammaincc",
     numpy=lambda x, y: _gamma_tail(x, y).astype(x.dtype),
     vjp=lambda g, out, x, y: (None, -_density(g, x, y)),
+    loops=LONG,
     xla=lambda jnp, x, y: jnp.special.gammaincc(x, y),
     samples=_gamma_samples,
 )
@@ -208,6 +264,7 @@ gammainc = binary(
     "gammainc",
     numpy=lambda x, y: (1 - _gamma_tail(x, y)).astype(x.dtype),
     vjp=lambda g, out, x, y: (None, _density(g, x, y)),
+    loops=LONG,
     xla=lambda jnp, x, y: jnp.special.gammainc(x, y),
     samples=_gamma_samples,
 )
@@ -267,11 +324,11 @@ def _i1e_slope(out, x):
     return i0e(x) - out * sign(x) - select(zero, 0.5, out / safe)
 
 
-i0 = unary("i0", floating=True, numpy=_grown(0), vjp=lambda g, out, x: g * i1(x),
+i0 = unary("i0", floating=True, loops=LONG, numpy=_grown(0), vjp=lambda g, out, x: g * i1(x),
            xla=lambda jnp, x: jnp.i0(x), special=False)  # fmt: skip
-i0e = unary("i0e", floating=True, numpy=lambda x: _bessel(0, x).astype(x.dtype),
+i0e = unary("i0e", floating=True, loops=LONG, numpy=lambda x: _bessel(0, x).astype(x.dtype),
             vjp=lambda g, out, x: g * (i1e(x) - sign(x) * out), xla=_lax("bessel_i0e"), special=False)  # fmt: skip
-i1: Operator = unary("i1", floating=True, numpy=_grown(1), vjp=lambda g, out, x: g * _i1_slope(out, x),
+i1: Operator = unary("i1", floating=True, loops=LONG, numpy=_grown(1), vjp=lambda g, out, x: g * _i1_slope(out, x),
                      xla=lambda jnp, x: jnp.special.i1(x), special=False)  # fmt: skip
-i1e: Operator = unary("i1e", floating=True, numpy=lambda x: _bessel(1, x).astype(x.dtype),
+i1e: Operator = unary("i1e", floating=True, loops=LONG, numpy=lambda x: _bessel(1, x).astype(x.dtype),
             vjp=lambda g, out, x: g * _i1e_slope(out, x), xla=_lax("bessel_i1e"), special=False)  # fmt: skip
