@@ -12,8 +12,17 @@ from ..engine.ops.elementwise import cast
 from ..engine.types import DType
 from ..nn import Layer
 from ..nn.layer.layers import retype
-from ..nn.layer.norm import InstanceNorm1D, InstanceNorm2D, InstanceNorm3D, LayerNorm, SyncBatchNorm
-from ..nn.layer.norm import BatchNorm, BatchNorm1D, BatchNorm2D, BatchNorm3D
+from ..nn.layer.norm import (
+    BatchNorm,
+    BatchNorm1D,
+    BatchNorm2D,
+    BatchNorm3D,
+    InstanceNorm1D,
+    InstanceNorm2D,
+    InstanceNorm3D,
+    LayerNorm,
+    SyncBatchNorm,
+)
 from ..optimizer import Optimizer
 from .mode import Mode
 
@@ -233,10 +242,10 @@ def _convert(model: Layer, low: DType, excluded: set[Layer], master_grad: bool) 
         if layer in excluded or isinstance(layer, keeps) or not getattr(layer, "_cast_to_low_precision", True):
             continue
         for p in layer._parameters.values():
-            if p is not None and p.type.dtype in (types.float64,):
+            if p is not None and p.type.dtype is types.float64:
                 raise errors.precondition(
-                    "decorate: a parameter is not float32.", expected="a model in float32", received=f"{p.name}: {p.type}"
-                )  # fmt: skip
+                    "decorate: a parameter is float64.", expected="a model in float32", received=f"{p.name}: {p.type}"
+                )
         layer.__dict__["_dtype"] = low.name
         for t in [*layer._parameters.values(), *layer._buffers.values()]:
             if t is not None and t.type.dtype is types.float32:
