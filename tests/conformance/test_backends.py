@@ -5,8 +5,8 @@ import pytest
 
 from paddle.engine import flags, types
 from paddle.engine.cpu import expr, lower
-from paddle.engine.cpu.emit import supports
 from paddle.engine.cpu.executor import Executor
+from paddle.engine.cpu.values import supports
 from paddle.engine.eager.materialize import Reference
 from paddle.engine.ops.registry import registry
 from paddle.engine.passes.simplify import decompose

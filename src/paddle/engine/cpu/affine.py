@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import types
-from .emit import Loops, Store
 from .expr import Expr, Operand, Scope, Var
+from .loops import Loops, Store
 
 Linear = tuple[dict[Var, int], int]
 

@@ -21,7 +21,8 @@ from ..ir.graph import Graph, Value
 from ..ops.registry import registry
 from ..passes.simplify import decompose, simplify
 from . import jit
-from .emit import Emitter, Kernel, loads_in
+from .emit import Emitter
+from .loops import Kernel, loads_in
 from .lower import AliasStep, HostStep, LoopStep, ProductStep, Step, steps_of
 from .plan import MemoryPlan, Place, split
 from .split import split as split_steps

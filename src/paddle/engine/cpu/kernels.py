@@ -15,8 +15,9 @@ from .. import types
 from ..ir.graph import Node, Value
 from . import jit
 from .cache import object_cache
-from .emit import Emitter, Kernel, Loops, Store
+from .emit import Emitter
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
+from .loops import Kernel, Loops, Store
 from .lower import ProductStep
 from .plan import split
 

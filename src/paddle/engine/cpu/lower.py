@@ -15,8 +15,9 @@ from ..ir.graph import Graph, Node, Value
 from ..ops.elementwise import Detach
 from ..ops.shape import BroadcastTo, Reshape, Transpose
 from .affine import Product, flatten, product_of
-from .emit import Loops, Store, has_reduce, loads_in, supports
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
+from .loops import Loops, Store, has_reduce, loads_in
+from .values import supports
 
 COSTLY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
           "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "lgamma", "pow", "atan2", "div", "sqrt", "rsqrt",

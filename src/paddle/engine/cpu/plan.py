@@ -9,8 +9,8 @@ from typing import Any
 
 from ..ir.graph import Graph, Value
 from .affine import offset_of
-from .emit import CHUNK, Kernel, loads_in
 from .expr import Expr, Operand
+from .loops import CHUNK, Kernel, has_reduce, loads_in
 from .lower import AliasStep, HostStep, LoopStep, ProductStep, Step
 
 ALIGN = 64
@@ -84,10 +84,12 @@ class MemoryPlan:
             else:
                 seen[r] = j
         blocked = {i for kind, i in self.forwarded.values() if kind == "input"}
+        # a buffer is taken over only when nothing can fail any more: what is overwritten could not be given back
+        safe = max((i + 1 for i, s in enumerate(self.steps) if may_fail(s)), default=0)
         for r, j in seen.items():
             step = self.first[r]
             chosen = None
-            if isinstance(self.steps[step], LoopStep):
+            if step >= safe and isinstance(self.steps[step], LoopStep):
                 for i in sorted(free - blocked):
                     x = self.graph.inputs[i]
                     if x.type.nbytes != r.type.nbytes or x.dtype is not r.dtype or self.last.get(x, -1) > step:
@@ -163,7 +165,7 @@ def in_place(step: Step, x: Value, out: Value, root_of: Callable[[Value], Value]
         return False
     stores = step.loops.stores
     target = next((s for s in stores if s.out.key is out and s.kept), None)
-    if target is None or any(has_loops(s.value) for s in stores):
+    if target is None or any(has_reduce(s.value) for s in stores):
         return False
     want = offset_of(target.out, target.at)
     if want is None or any(isinstance(n, Expr) for n in target.out.shape):
@@ -177,10 +179,23 @@ def in_place(step: Step, x: Value, out: Value, root_of: Callable[[Value], Value]
     return True
 
 
-def has_loops(e: Expr) -> bool:
-    from .emit import has_reduce
+def may_fail(step: Step) -> bool:
+    """Whether a step may meet an index or element that it refuses."""
+    if not isinstance(step, LoopStep):
+        return isinstance(step, HostStep)
+    return step.loops is not None and any(has_check(s.value) for s in step.loops.stores)
 
-    return has_reduce(e)
+
+def has_check(e: Expr) -> bool:
+    todo, seen = [e], set()
+    while todo:
+        x = todo.pop()
+        if x.op == "check":
+            return True
+        if x.id not in seen:
+            seen.add(x.id)
+            todo.extend(x.args)
+    return False
 
 
 def split(kernel: Kernel, sizes: dict[str, int]) -> tuple[int, int]:

@@ -7,8 +7,8 @@ import math
 from ..ir.graph import Graph, Value
 from ..types import TensorType
 from .affine import Product
-from .emit import Loops, Store
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
+from .loops import Loops, Store
 from .lower import LoopStep, ProductStep, Step
 
 PARTS = (16, 8, 12, 10, 14, 9, 7, 6, 5, 4, 3, 2)
