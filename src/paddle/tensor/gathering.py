@@ -11,6 +11,7 @@ import numpy as np
 from ..engine import errors, types
 from ..engine.eager.trace import from_array
 from ..engine.ops import indexing as ops
+from ..engine.ops.along import PutAlong, TakeAlong
 from ..engine.ops.elementwise import cast, is_number
 from ..engine.ops.logic import select
 from ..engine.ops.shape import BroadcastTo, Reshape, broadcast_to, reshape
@@ -163,7 +164,7 @@ def index_sample(x: Tensor, index: Tensor) -> Tensor:
     if len(s) != 2 or len(at) != 2 or s[0] != at[0]:
         raise errors.invalid_argument("index_sample: the shapes do not fit.", expected="two matrices with as many rows",
                                       received=f"x: {x.type}, index: {index.type}")  # fmt: skip
-    return ops.TakeAlong(1, False)(x, index)
+    return TakeAlong(1, False)(x, index)
 
 
 def _spread(x: Tensor, indices: Tensor, axis: int, name: str) -> Tensor:
@@ -209,13 +210,13 @@ def take_along_axis(arr: Tensor, indices: Tensor, axis: Any, broadcast: bool = T
     s = tensor_argument(arr, "take_along_axis", "arr").type.shape
     index_argument(indices, "take_along_axis", "indices")
     if axis is None:
-        return fill_out(ops.TakeAlong(0)(Reshape((arr.type.size,))(arr), reshape(indices, (indices.type.size,))), out)
+        return fill_out(TakeAlong(0)(Reshape((arr.type.size,))(arr), reshape(indices, (indices.type.size,))), out)
     _same_rank(arr, indices, "take_along_axis")
     a = axis_argument(axis, len(s), "take_along_axis")
     index = _spread(arr, indices, a, "take_along_axis") if broadcast else indices
     if not s:
-        return fill_out(reshape(ops.TakeAlong(0)(reshape(arr, (1,)), reshape(index, (1,))), ()), out)
-    return fill_out(ops.TakeAlong(a)(arr, index), out)
+        return fill_out(reshape(TakeAlong(0)(reshape(arr, (1,)), reshape(index, (1,))), ()), out)
+    return fill_out(TakeAlong(a)(arr, index), out)
 
 
 take_along_dim = take_along_axis
@@ -524,8 +525,8 @@ def put_along_axis(
     v = broadcast_to(v, index.type.shape)
     if not arr.type.shape:
         arr1, v1, index1 = (reshape(t, (1,)) for t in (arr, v, index))
-        return reshape(ops.PutAlong(0, _NAMES[reduce], bool(include_self))(arr1, v1, index1), ())
-    return ops.PutAlong(a, _NAMES[reduce], bool(include_self))(arr, v, index)
+        return reshape(PutAlong(0, _NAMES[reduce], bool(include_self))(arr1, v1, index1), ())
+    return PutAlong(a, _NAMES[reduce], bool(include_self))(arr, v, index)
 
 
 put_along_axis_ = inplace(put_along_axis)

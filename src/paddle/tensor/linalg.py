@@ -11,6 +11,7 @@ from ..engine.ops import decomposition as ops
 from ..engine.ops import linalg as products
 from ..engine.ops.elementwise import cast, conj, greater_than, sqrt
 from ..engine.ops.logic import select
+from ..engine.ops.lu import Lu
 from ..engine.ops.math import abs_
 from ..engine.ops.reduction import Max, mean_, sum_
 from ..engine.ops.shape import reshape
@@ -404,7 +405,7 @@ def lu(x: Tensor, pivot: bool = True, get_infos: bool = False, name: str | None 
     """
     if not pivot:
         raise errors.invalid_argument("lu: only with pivots.", expected="pivot=True", received="False")
-    factors, pivots = ops.Lu()(need_tensor(x, "lu"))
+    factors, pivots = Lu()(need_tensor(x, "lu"))
     return (factors, pivots, _zeros(x.type.shape[:-2], types.int32)) if get_infos else (factors, pivots)
 
 

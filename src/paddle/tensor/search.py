@@ -10,9 +10,9 @@ from ..engine import errors, types
 from ..engine.ops import elementwise as ew
 from ..engine.ops import logic, reduction
 from ..engine.ops import search as ops
+from ..engine.ops.along import TakeAlong
 from ..engine.ops.creation import Full
 from ..engine.ops.elementwise import cast, is_number
-from ..engine.ops.indexing import TakeAlong
 from ..engine.ops.shape import reshape, slice_axis
 from ..engine.types import dtype_of
 from ..utils.public import METHODS, public

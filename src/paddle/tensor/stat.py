@@ -9,8 +9,8 @@ from ..engine import errors, types
 from ..engine.ops import elementwise as ew
 from ..engine.ops import logic, search
 from ..engine.ops import reduction as ops
+from ..engine.ops.along import TakeAlong
 from ..engine.ops.elementwise import cast
-from ..engine.ops.indexing import TakeAlong
 from ..engine.ops.shape import broadcast_to, reshape, transpose
 from ..engine.types import dtype_of
 from ..utils.public import public

@@ -1,4 +1,4 @@
-"""Pooling over windows of the last axes, and taking and putting elements by their position in a plane.
+"""Pooling over windows of the last axes.
 
 Shape letters: B the leading axes, S sizes of the pooled axes, Z sizes of the result. A window starts at
 z * stride - low; what lies outside x is not there. Positions count elements of the S axes in row-major order.
@@ -14,9 +14,8 @@ import numpy as np
 
 from .. import types
 from ..types import TensorType
-from .elementwise import cast
-from .indexing import last_of_equals
-from .registry import Operator, absent, letters, operator
+from .planes import PutPlane, TakePlane, plane, planes
+from .registry import Operator, absent, operator
 
 
 class Windows(Operator):
@@ -94,16 +93,6 @@ class Windows(Operator):
         yield (2, 2), (3, 3), (0, 0), (2, 2), True, (6, 5)
         yield (3, 3), (1, 1), (1, 1), (4, 4), False, (4, 4)
         yield (2, 1, 2), (1, 1, 2), (0, 0, 1), (2, 2, 2), False, (3, 2, 3)
-
-
-def plane(sizes: Any) -> int:
-    return math.prod(sizes)
-
-
-def planes(rank: int, count: int) -> str:
-    """The sharding rule of what needs whole planes and has one result."""
-    term = "..." + letters(rank, range(rank))
-    return f"{','.join([term] * count)}->{term}"
 
 
 @operator
@@ -548,203 +537,3 @@ class BinMaxIndex(Operator):
     @classmethod
     def samples(cls, rng):
         yield cls((((0, 2), (1, 4)), ((0, 1), (0, 3), (2, 5)))), (rng.normal(size=(2, 4, 5)),)
-
-
-# ---- planes -----------------------------------------------------------------------------------
-@operator
-class TakePlane(Operator):
-    """Elements of x at positions on its last `rank` axes. Shapes: x [B, *S], index [B, *Z] -> [B, *Z]."""
-
-    rank: int
-
-    def infer(self, x: TensorType, index: TensorType) -> TensorType:
-        return x.with_shape(index.shape)
-
-    def numpy(self, x, index):
-        lead = x.shape[: x.ndim - self.rank]
-        flat = x.reshape(*lead, plane(x.shape[x.ndim - self.rank :]))
-        i = check_positions(index.reshape(*lead, -1 if index.size else 0), flat.shape[-1])
-        return np.take_along_axis(flat, i, -1).reshape(index.shape)
-
-    def vjp(self, g, out, x, index):
-        return PutPlane(self.rank, tuple(x.shape)[len(x.shape) - self.rank :])(g, index), None
-
-    def loops(self, k, x, index):
-        source = x.shape[len(x.shape) - self.rank :]
-        i = k.index(k.load(index, k.at))
-        total = None
-        for n in source:
-            total = k.scope.lift(n, types.int64) if total is None else total * n
-        i = k.check((i >= 0) & (i < total), i, i, "position {value} is outside the plane")
-        at = []
-        for n in reversed(source):
-            at.append(i % n)
-            i = i // n
-        return k.load(x, [*k.at[: len(x.shape) - self.rank], *at[::-1]])
-
-    def xla(self, jnp, x, index):
-        lead = x.shape[: x.ndim - self.rank]
-        flat = x.reshape(*lead, plane(x.shape[x.ndim - self.rank :]))
-        i = index.reshape(*lead, plane(index.shape[x.ndim - self.rank :]))
-        return jnp.take_along_axis(flat, i, -1).reshape(index.shape)
-
-    def spmd(self, *types):
-        return planes(self.rank, 2)
-
-    @classmethod
-    def samples(cls, rng):
-        yield cls(2), (rng.normal(size=(2, 3, 4, 5)).astype("float32"), rng.integers(0, 20, (2, 3, 2, 2)))
-        yield cls(1), (rng.normal(size=(3, 7)), rng.integers(0, 7, (3, 4)).astype("int32"))
-
-
-def check_positions(index: np.ndarray, size: int) -> np.ndarray:
-    i = index.astype(np.int64)
-    if i.size and (i.min() < 0 or i.max() >= size):
-        raise IndexError(f"position {i[(i < 0) | (i >= size)].flat[0]} is outside the plane of {size} elements")
-    return i
-
-
-@operator
-class PutPlane(Operator):
-    """Zeros with g added at positions: the transpose of TakePlane. Shapes: g and index [B, *Z] -> [B, *sizes]."""
-
-    rank: int
-    sizes: tuple
-    loops = absent("writes where indices say, twice where they say so twice")
-
-    def infer(self, g: TensorType, index: TensorType) -> TensorType:
-        return g.with_shape((*g.shape[: g.ndim - self.rank], *self.sizes))
-
-    def numpy(self, g, index):
-        lead = g.shape[: g.ndim - self.rank]
-        rows, size = math.prod(lead), plane(self.sizes)
-        i = check_positions(index.reshape(rows, -1 if index.size else 0), size)
-        flat = (i + np.arange(rows)[:, None] * size).ravel()
-        wide = g.ravel().astype(np.float64)
-        return np.bincount(flat, wide, rows * size).astype(g.dtype).reshape(*lead, *self.sizes)
-
-    def vjp(self, gg, out, g, index):
-        return TakePlane(self.rank)(gg, index), None
-
-    def xla(self, jnp, g, index):
-        lead = g.shape[: g.ndim - self.rank]
-        rows, wide = math.prod(lead), np.float32 if g.dtype.itemsize < 4 else g.dtype
-        i = index.reshape(rows, plane(index.shape[len(lead) :]))
-        out = jnp.zeros((rows, plane(self.sizes)), wide).at[jnp.arange(rows)[:, None], i].add(g.reshape(i.shape))
-        return out.astype(g.dtype).reshape(*lead, *self.sizes)
-
-    def spmd(self, *types):
-        return planes(self.rank, 2)
-
-    @classmethod
-    def samples(cls, rng):
-        yield cls(2, (4, 5)), (rng.normal(size=(2, 3, 2, 2)).astype("float32"), rng.integers(0, 20, (2, 3, 2, 2)))
-        yield cls(1, (7,)), (rng.normal(size=(3, 4)), rng.integers(0, 7, (3, 4)).astype("int32"))
-
-
-@operator
-class SetPlane(Operator):
-    """Zeros with the elements of x put at positions, the last of equal ones. Shapes as PutPlane."""
-
-    rank: int
-    sizes: tuple
-    loops = absent("writes where indices say, twice where they say so twice")
-
-    def infer(self, x: TensorType, index: TensorType) -> TensorType:
-        return x.with_shape((*x.shape[: x.ndim - self.rank], *self.sizes))
-
-    def numpy(self, x, index):
-        lead = x.shape[: x.ndim - self.rank]
-        rows, size = math.prod(lead), plane(self.sizes)
-        i = check_positions(index.reshape(rows, -1 if index.size else 0), size)
-        out = np.zeros(rows * size, x.dtype)
-        out[(i + np.arange(rows)[:, None] * size).ravel()] = x.ravel()
-        return out.reshape(*lead, *self.sizes)
-
-    def vjp(self, g, out, x, index):
-        return cast(TakePlane(self.rank)(g, index), x.dtype), None
-
-    def xla(self, jnp, x, index):
-        lead = x.shape[: x.ndim - self.rank]
-        rows, size = math.prod(lead), plane(self.sizes)
-        i = index.reshape(rows, plane(index.shape[len(lead) :]))
-        flat = (i + jnp.arange(rows)[:, None] * size).ravel()
-        out = jnp.zeros(rows * size, x.dtype).at[flat].set(x.ravel()[last_of_equals(jnp, flat, rows * size)])
-        return out.reshape(*lead, *self.sizes)
-
-    def spmd(self, *types):
-        return planes(self.rank, 2)
-
-    @classmethod
-    def samples(cls, rng):
-        index = rng.permuted(np.tile(np.arange(20), (6, 1)), axis=1)[:, :4].reshape(2, 3, 2, 2)
-        yield cls(2, (4, 5)), (rng.normal(size=(2, 3, 2, 2)).astype("float32"), index)
-
-
-# ---- separable maps along one axis ------------------------------------------------------------
-@operator
-class Taps(Operator):
-    """out[..., z, ...] = sum over t of weight[t, z] * x[..., index[t, z], ...] along `axis`.
-
-    A linear map along one axis with few terms per element: interpolation, adaptive averages. The transposed map is
-    given too (T' terms per element of x), so that the gradient has the same form.
-
-    Shapes: x [..., N, ...], index (int32) and weight [T, Z], index_t and weight_t [T', N] -> [..., Z, ...].
-    The weights are constants: they take no gradient.
-    """
-
-    axis: int
-
-    def infer(self, x, index, weight, index_t, weight_t) -> TensorType:
-        return x.with_shape((*x.shape[: self.axis], index.shape[1], *x.shape[self.axis + 1 :]))
-
-    def numpy(self, x, index, weight, index_t, weight_t):
-        wide = x.astype(np.float32) if x.dtype.itemsize < 4 else x
-        out = np.zeros((*x.shape[: self.axis], index.shape[1], *x.shape[self.axis + 1 :]), wide.dtype)
-        tail = [-1] + [1] * (x.ndim - self.axis - 1)
-        for i, w in zip(index, weight):
-            out += np.take(wide, i, self.axis) * w.astype(wide.dtype).reshape(tail)
-        return out.astype(x.dtype)
-
-    def vjp(self, g, out, x, index, weight, index_t, weight_t):
-        return Taps(self.axis)(g, index_t, weight_t, index, weight), None, None, None, None
-
-    def loops(self, k, x, index, weight, index_t, weight_t):
-        z = k.at[self.axis]
-
-        def term(t):
-            at = list(k.at)
-            at[self.axis] = k.index(k.load(index, [t, z]))
-            return k.cast(k.load(weight, [t, z]), k.dtype) * k.load(x, at)
-
-        return k.sum([index.shape[0]], term)
-
-    def xla(self, jnp, x, index, weight, index_t, weight_t):
-        wide = x.astype(np.float32) if x.dtype.itemsize < 4 else x
-        w = weight.astype(wide.dtype).reshape(*weight.shape, *[1] * (x.ndim - self.axis - 1))
-        return jnp.sum(jnp.take(wide, index, self.axis) * w, self.axis).astype(x.dtype)
-
-    def spmd(self, *types):
-        a = "abcdefgh"[: self.axis]
-        return f"{a}N...,tz,tz,UN,UN->{a}z..."
-
-    @classmethod
-    def samples(cls, rng):
-        # whole weights, since the tests would ask floating ones for gradients
-        index, weight, index_t, weight_t = tap_tables(rng.integers(-2, 3, (4, 6)) * 1.0)
-        for axis, shape in ((0, (4, 3)), (1, (2, 4, 3)), (1, (3, 4))):
-            x = rng.normal(size=shape).astype("float32")
-            yield cls(axis), (x, index, weight.astype("int32"), index_t, weight_t.astype("int32"))
-
-
-def tap_tables(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Tables of Taps for the map out = x @ matrix, matrix [N, Z]: index, weight and those of the transpose."""
-
-    def one_way(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rows, columns = m.shape
-        terms = max(int((m != 0).sum(0).max(initial=0)), 1)
-        order = np.argsort(m == 0, axis=0, kind="stable")[:terms]
-        weight = np.take_along_axis(m, order, 0) if rows else np.zeros((terms, columns))
-        return np.ascontiguousarray(order, np.int32), np.ascontiguousarray(weight, np.float64)
-
-    return (*one_way(matrix), *one_way(matrix.T))

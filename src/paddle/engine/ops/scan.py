@@ -9,8 +9,8 @@ import numpy as np
 from .. import types
 from ..errors import unavailable
 from ..types import TensorType
+from .along import AddAlong
 from .elementwise import cast, conj, equal, exp
-from .indexing import AddAlong
 from .logic import select
 from .reduction import narrow
 from .registry import Operator, absent, operator

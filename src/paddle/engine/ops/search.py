@@ -9,7 +9,7 @@ import numpy as np
 from .. import types
 from ..errors import invalid_argument, unavailable
 from ..types import TensorType
-from .indexing import AddAlong, TakeAlong
+from .along import AddAlong, TakeAlong
 from .registry import Operator, absent, letters, operator
 
 ON_HOST = absent("a whole row at once: runs on the host")

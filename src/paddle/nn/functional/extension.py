@@ -71,7 +71,7 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
             expected="[time, batch, beam] each",
             received=f"ids: {ids.type}, parents: {parents.type}",
         )
-    from ...engine.ops.indexing import TakeAlong
+    from ...engine.ops.along import TakeAlong
     from ...engine.ops.join import concat
     from ...engine.ops.shape import slice_axis
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.ops.pooling import tap_tables
+from ...engine.ops.taps import tap_tables
 from ...engine.types import DType
 from ...tensor.tensor import Tensor
 from ...utils.public import public

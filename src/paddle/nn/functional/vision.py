@@ -17,7 +17,7 @@ from ...engine.ops.join import concat
 from ...engine.ops.linalg import matmul
 from ...engine.ops.logic import logical_and, select
 from ...engine.ops.math import abs_, clip, floor, round_
-from ...engine.ops.pooling import TakePlane
+from ...engine.ops.planes import TakePlane
 from ...engine.ops.shape import broadcast_to, pad, reshape, slice_axis
 from ...engine.types import int64
 from ...tensor.tensor import Tensor
