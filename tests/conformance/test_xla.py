@@ -35,3 +35,19 @@ def test_xla_rule_gives_the_meaning(name, jnp):
         assert len(made) == len(results), describe(op, arrays)
         for got, want in zip(made, results):
             check(np.asarray(got), want, describe(op, arrays))
+
+
+def test_of_equal_positions_the_last_counts(jnp):
+    """XLA leaves the order of writes open; the rules must not."""
+    rng = np.random.default_rng(0)
+    where = rng.integers(0, 3, 50)
+    x, v = np.zeros((3, 2)), rng.normal(size=(50, 2))
+    for op, arrays in (
+        (registry["scatter_set"](0), (x, v, where)),
+        (registry["scatter_set"](0), (x.T.copy(), v[:, 0].copy(), where % 2, where - 3)),
+        (registry["put_along"](0), (np.zeros((3, 50)), v.T.copy(), np.stack([where, where[::-1]]))),
+        (registry["put_along"](1), (x.T.copy(), v.T.copy(), np.stack([where, where - 3]))),
+        (registry["set_plane"](1, (3,)), (v.T.copy(), np.stack([where, where[::-1]]))),
+    ):
+        got = jax.jit(lambda *args, op=op: op.xla(jnp, *args))(*arrays)
+        check(np.asarray(got), meaning(op, arrays)[0], describe(op, arrays))
