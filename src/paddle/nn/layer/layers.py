@@ -214,7 +214,9 @@ class Layer:
             return None
         if isinstance(found, list):
             found = found[0]
-        return make_parameter(shape, dtype or self._dtype, found, self._full_name, is_bias, default_initializer)
+        # the default type, whatever the layer was made with: as upstream
+        kind = dtype or types.default_dtype()
+        return make_parameter(shape, kind, found, self._full_name, is_bias, default_initializer)
 
     def create_variable(self, name: str | None = None, persistable: bool | None = None, dtype: Any = None) -> Tensor:
         """An empty Tensor of the layer's dtype."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import errors
+from ...engine import errors, types
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..initializer import Constant, Normal
@@ -44,7 +44,9 @@ class _Statistics(Layer):
     def _make(self, n: int, weight_attr: Any, bias_attr: Any, mean_name: Any = None, variance_name: Any = None) -> None:
         from ...framework.param import ParamAttr
 
-        kind = "float32" if self._dtype in ("float16", "bfloat16") else self._dtype
+        kind = types.default_dtype() if self._dtype == "float32" else self._dtype
+        if str(kind).endswith("float16"):
+            kind = "float32"
         self.weight = self.create_parameter([n], weight_attr, kind, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([n], bias_attr, kind, is_bias=True)
         for label, name, value in (("_mean", mean_name, 0.0), ("_variance", variance_name, 1.0)):

@@ -227,8 +227,8 @@ def test_types():
     assert net.float().a.weight.dtype == paddle.float32
     assert net.bfloat16().a.weight.dtype == paddle.bfloat16
     assert net.to(paddle.ones([1])).a.weight.dtype == paddle.float32
-    assert net.astype("float64").a.weight.dtype == paddle.float32  # as upstream: only what is made later
-    assert net.create_parameter([1]).dtype == paddle.float64
+    assert net.astype("float64").a.weight.dtype == paddle.float32  # as upstream: nothing changes
+    assert net.create_parameter([1]).dtype == paddle.float32  # as upstream: always the default type
 
 
 def test_gradients_are_cleared():
@@ -312,3 +312,20 @@ def test_lazy_guard():
     for p in fc.parameters():
         p.initialize()
     assert fc.weight.numpy().any()
+
+
+def test_parameters_take_the_default_type_of_the_moment():
+    before = paddle.get_default_dtype()
+    try:
+        paddle.set_default_dtype("float64")
+        for layer in (nn.Linear(2, 3), nn.Conv2D(1, 2, 3), nn.BatchNorm2D(3), nn.LayerNorm(4), nn.Embedding(3, 4),
+                      nn.LSTM(2, 3), nn.Conv2DTranspose(1, 2, 3), nn.PReLU()):  # fmt: skip
+            assert {p.dtype for p in layer.parameters()} == {paddle.float64}, layer
+            assert {v.dtype for v in layer.state_dict().values()} == {paddle.float64}, layer
+        x = paddle.rand([2, 1, 5, 5])
+        y = nn.BatchNorm2D(2)(nn.Conv2D(1, 2, 3)(x))
+        assert y.dtype == paddle.float64
+        y.sum().backward()
+    finally:
+        paddle.set_default_dtype(before)
+    assert nn.Linear(2, 3).weight.dtype == paddle.float32
