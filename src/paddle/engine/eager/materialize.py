@@ -16,6 +16,7 @@ from ..ir.graph import Graph, Value
 from ..ops.number import Constant, Number
 from ..ops.registry import run_numpy
 from . import tape
+from .recovery import recover
 from .trace import Tensor, Trace, TrieNode, forget_programs, make_tensor, trie
 
 try:
@@ -118,7 +119,7 @@ def graph_of(path: list[TrieNode], slots: tuple[int, ...]) -> tuple[Graph, tuple
 
 
 def flush(trace: Trace) -> None:
-    """Runs what the trace holds and starts it anew. An error leaves the engine usable; the values are lost."""
+    """Runs what the trace holds and starts it anew. After an error, what comes before the failing step has values."""
     with trace.lock:
         node = trace.flush_next or trace.node
         values = trace.values
@@ -141,7 +142,10 @@ def flush(trace: Trace) -> None:
                 with held:
                     outputs = program.run(arrays)
             except BaseException:
-                trace.restart()
+                try:
+                    recover(trace, path_to(node), list(slots), backend)
+                finally:
+                    trace.restart()
                 raise
             for slot, a in zip(slots, outputs):
                 t = values.get(slot)
