@@ -11,6 +11,8 @@ import numpy as np
 from ...engine import errors
 from ...engine.eager.trace import from_array
 from ...engine.ops import pooling as ops
+from ...engine.ops.planes import TakePlane
+from ...engine.ops.taps import Taps, tap_tables
 from ...tensor.tensor import Tensor
 from ...utils.public import public
 from ._check import floating, tensor
@@ -274,12 +276,12 @@ def _mean_tables(n: int, bins: int) -> tuple[np.ndarray, ...]:
     for z in range(bins):
         a, b = z * n // bins, -(-(z + 1) * n // bins)
         matrix[a:b, z] = 1 / (b - a)
-    return ops.tap_tables(matrix)
+    return tap_tables(matrix)
 
 
 def apply_taps(x: Any, axis: int, tables: tuple[np.ndarray, ...]) -> Any:
     """The map along one axis that the tables give; weights take the type in which x is computed."""
-    return ops.Taps(axis)(x, *map(from_array, tables))
+    return Taps(axis)(x, *map(from_array, tables))
 
 
 def _adaptive_avg(name: str, rank: int, x: Any, output_size: Any, data_format: str) -> Any:
@@ -307,7 +309,7 @@ def _adaptive_max(name: str, rank: int, x: Any, output_size: Any, return_mask: b
         out = ops.MaxPool(*where)(x)
         return (out, ops.MaxPoolIndex(*where)(x)) if return_mask else out
     index = ops.AdaptiveMaxIndex(sizes)(x)
-    out = ops.TakePlane(rank)(x, index)
+    out = TakePlane(rank)(x, index)
     return (out, index) if return_mask else out
 
 

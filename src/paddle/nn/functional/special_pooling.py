@@ -10,6 +10,7 @@ from ...engine import errors
 from ...engine.ops import pooling as ops
 from ...engine.ops.elementwise import sqrt
 from ...engine.ops.math import pow_
+from ...engine.ops.planes import SetPlane, TakePlane
 from ...framework.random import next_key
 from ...tensor.tensor import Tensor
 from ...utils.public import public
@@ -52,7 +53,7 @@ def _fractional(name: str, rank: int, x: Any, output_size: Any, kernel: Any, u: 
         raise errors.invalid_argument(f"{name}: random_u is out of range.", expected="0 < random_u < 1",
                                       received=f"{u}")  # fmt: skip
     index = ops.BinMaxIndex(tuple(fractional_bins(*a, u) for a in zip(source, sizes, kernels)))(x)
-    out = ops.TakePlane(rank)(x, index)
+    out = TakePlane(rank)(x, index)
     return (out, index) if return_mask else out
 
 
@@ -137,7 +138,7 @@ def _unpool(name: str, rank: int, x: Any, indices: Any, kernel: Any, stride: Any
             expected="the shape of x",
             received=f"x: {x.type}, indices: {indices.type}",
         )
-    return ops.SetPlane(rank, sizes)(x, indices)
+    return SetPlane(rank, sizes)(x, indices)
 
 
 @public()
