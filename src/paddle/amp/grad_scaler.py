@@ -9,6 +9,7 @@ import numpy as np
 
 from ..engine import errors, types
 from ..engine.eager import trace as tracing
+from ..engine.eager.rows import alike
 from ..engine.ops.elementwise import cast, divide, multiply
 from ..optimizer import Optimizer
 from ..tensor.logic import isfinite, logical_and
@@ -112,7 +113,7 @@ class AmpScaler:
             trace.set_grad(grad)
             trace.set_amp(amp)
         for p, g in zip(params, new):
-            p.leaf.grad = g
+            p.leaf.grad = alike(p.leaf.grad, g)
         self._found_inf = not finite.array().item() or self._found_inf
         self._states[id(optimizer)] = OptimizerState.UNSCALED
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine import errors, types
+from ..engine.eager import rows
 from ..engine.eager import trace as tracing
 from ..engine.ops.elementwise import cast, maximum, minimum, sqrt
 from ..engine.ops.reduction import sum_
+from ..engine.ops.rows import RowGrad
 from ..tensor.tensor import Tensor
 
 __all__ = ["ClipGradBase", "ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
@@ -25,15 +27,24 @@ class ClipGradBase:
             at = [i for i, (p, g) in enumerate(params_grads) if g is not None and getattr(p, "need_clip", True)]
             out = [(p, g) for p, g in params_grads if g is not None]
             kept = [i for i, (_, g) in enumerate(params_grads) if g is not None]
-            for i, g in zip(at, self.clip([params_grads[i][1] for i in at]) if at else ()):
+            grads = [rows.from_tensor(params_grads[i][1]) for i in at]
+            for i, g in zip(at, self.clip_all(grads)):
                 k = kept.index(i)
-                out[k] = (out[k][0], g)
+                out[k] = (out[k][0], rows.to_tensor(g))
             return out
         finally:
             trace.set_grad(before)
 
+    def clip_all(self, grads: list[Any]) -> list[Any]:
+        """The clipped gradients, some of which may be by rows."""
+        if not grads:
+            return []
+        merged = [g.once() if isinstance(g, RowGrad) else g for g in grads]
+        clipped = self.clip([g.values if isinstance(g, RowGrad) else g for g in merged])
+        return [g.with_values(c) if isinstance(g, RowGrad) else c for g, c in zip(merged, clipped)]
+
     def clip(self, grads: list[Tensor]) -> list[Tensor]:
-        """The clipped gradients."""
+        """The clipped gradients; of one by rows its values, each row's sum in one place."""
         raise NotImplementedError(f"{type(self).__name__}: write clip(grads), or __call__(params_grads).")
 
     def config(self) -> Any:

@@ -10,8 +10,10 @@ import numpy as np
 
 from ..engine import errors, types
 from ..engine.eager import trace as tracing
+from ..engine.eager.rows import RowTensor, from_tensor
 from ..engine.ops.creation import Full
 from ..engine.ops.elementwise import cast
+from ..engine.ops.rows import dense
 from ..engine.types import DType
 from ..nn.clip import ClipGradBase
 from ..regularizer import L2Decay, WeightDecayRegularizer
@@ -44,10 +46,13 @@ class Optimizer:
         shared (dict): states that are one number, the same for all parameters of the same age: name to (first
             value, shape on export: "one" or "full").
         settings (tuple of str): attributes that a group may have for itself, and that `update` reads.
+        by_rows (bool): where the gradient of a table holds some rows only, just these are updated. True where
+            `update` works element by element and changes nothing where the gradient is 0, or is not meant to.
     """
 
     shared: dict[str, tuple[Any, str]] = {}
     settings: tuple[str, ...] = ()
+    by_rows: bool = False
 
     def __init__(
         self,
@@ -180,10 +185,10 @@ class Optimizer:
         plan = self._plan
         grads: list[Any] = []
         if plan is not None:
-            for p, type_ in plan.grads_of:
+            for p, type_, by_rows in plan.grads_of:
                 leaf = p.leaf
                 g = leaf.grad if leaf is not None and not p.sg else None
-                if g is None or g.type is not type_:
+                if g is None or g.type is not type_ or isinstance(g, RowTensor) is not by_rows:
                     plan = None
                     break
                 grads.append(g)
@@ -222,7 +227,7 @@ class Optimizer:
         if not entries:
             return
         Cohort.split(entries)
-        plan = Plan(entries, clips, [g.type for g in grads], self._parameters())
+        plan = Plan(entries, clips, grads, self._parameters())
         self._plan = plan if standard else None
         self._run(plan, grads)
 
@@ -247,6 +252,7 @@ class Optimizer:
         if rate is None or known != value:
             rate = tracing.from_array(np.array(value, np.float32))
             self._rate = (value, rate)
+        grads += [grads[i].row_numbers for i in plan.by_rows]
         grads.append(rate)
         plan.reads = grads
         try:
@@ -445,6 +451,7 @@ class Optimizer:
                 leaf = p.leaf
                 if leaf is not None and not p.sg:
                     leaf.zero = set_to_zero and (leaf.grad is not None or leaf.zero)
+                    leaf.zero = leaf.zero and not isinstance(leaf.grad, RowTensor)
                     leaf.grad = None
 
     clear_gradients = clear_grad
@@ -491,7 +498,7 @@ class Optimizer:
         try:
             for p, g in parameters_and_grads:
                 penalty = getattr(p, "regularizer", None) or regularization
-                out.append((p, g if g is None or penalty is None else g + penalty.term(p)))
+                out.append((p, g if g is None or penalty is None else dense(from_tensor(g)) + penalty.term(p)))
         finally:
             trace.set_grad(before)
         return out

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.eager import trace as tracing
+from ..engine.eager.rows import RowTensor
 from ..engine.ops.elementwise import cast
+from ..engine.ops.indexing import Gather
+from ..engine.ops.rows import MergeRows, RowGrad, ScatterRows, dense
 from ..engine.types import DType, TensorType
 from ..tensor.tensor import Tensor
 
@@ -91,7 +94,29 @@ class Entry:
         decay = None if self.decay is None else (type(self.decay), self.decay.coeff)
         states = tuple((n, t.type) for n, t in self.state.items())
         shared = None if self.cohort is None else tuple((n, t.type) for n, t in self.cohort.states.items())
-        return (type(self.rule), self.hyper, self.p.type, states, shared, decay, self.factor, self.config)
+        by_rows = self.rule.by_rows
+        return (type(self.rule), self.hyper, self.p.type, states, shared, decay, self.factor, self.config, by_rows)
+
+    def update(self, g: Tensor, lr: Tensor, rows: Any = None) -> tuple[Tensor, dict[str, Tensor]]:
+        """One update of the parameter, or of some of its rows alone, with g the gradient of these.
+
+        Returns:
+            tuple: the new parameter, and the states that changed; the new rows of both where rows are given.
+        """
+        part = (lambda t: t) if rows is None else (lambda t: Gather(0, False)(t, rows))
+        own = {n: part(t) for n, t in self.state.items()}
+        wide = self.rule._work_dtype(self.p)
+        work = own["master_weight"] if "master_weight" in own else cast(part(self.p), wide)
+        g = cast(g, wide)
+        if self.decay is not None:
+            g = g + self.decay.term(work)
+        state: dict[str, Any] = {**own, "config": self.config}
+        if self.cohort is not None:
+            state.update(self.cohort.states)
+        new, changed = self.rule.update(work, g, state, lr if self.factor == 1.0 else lr * self.factor)
+        if "master_weight" in own:
+            changed = {**changed, "master_weight": new}
+        return cast(new, self.p.type.dtype), changed
 
 
 class Plan:
@@ -100,13 +125,17 @@ class Plan:
     Attributes:
         key: says all that the step's program depends on.
         writes: parameters, then own states, then shared ones.
-        grads_of: parameters with the type of their gradient, in order. without: parameters without gradient.
-        reads: while it runs, the gradients and the learning rate.
+        grads_of: parameters with the type of their gradient, and whether it is by rows, in order.
+        without: parameters without gradient.
+        by_rows: which of the entries have a gradient by rows.
+        reads: while it runs, the gradients, the numbers of rows of those by rows, and the learning rate.
     """
 
     def __init__(
-        self, entries: list[Entry], clips: list[tuple[Any, tuple[int, ...]]], types_: list[TensorType], every: list[Any]
+        self, entries: list[Entry], clips: list[tuple[Any, tuple[int, ...]]], grads: list[Tensor], every: list[Any]
     ) -> None:
+        types_: list[TensorType] = [g.type for g in grads]
+        self.by_rows = tuple(i for i, g in enumerate(grads) if isinstance(g, RowTensor))
         self.entries, self.clips = entries, clips
         cohorts = {id(e.cohort): e.cohort for e in entries if e.cohort is not None}
         self.cohorts = list(cohorts.values())
@@ -114,7 +143,7 @@ class Plan:
         self.writes: list[Tensor] = [e.p for e in entries]
         self.writes += [t for e in entries for t in e.state.values()]
         self.writes += [t for c in self.cohorts for t in c.states.values()]
-        self.grads_of = [(e.p, t) for e, t in zip(entries, types_)]
+        self.grads_of = [(e.p, t, i in self.by_rows) for i, (e, t) in enumerate(zip(entries, types_))]
         stepping = {id(e.p) for e in entries}
         self.without = [p for p in every if id(p) not in stepping]
         self.reads: list[Tensor] = []
@@ -122,6 +151,7 @@ class Plan:
             tuple(e.key() for e in entries),
             tuple((c.config(), at) for c, at in clips),
             tuple(types_),
+            self.by_rows,
             tuple(place[id(e.cohort)] if e.cohort is not None else -1 for e in entries),
         )
         token = _tokens.get(config)
@@ -133,32 +163,37 @@ class Plan:
 
     def run(self) -> list[Tensor]:
         """The new values of `writes`."""
-        *grads, lr = self.reads
+        count = len(self.entries)
+        grads: list[Any] = self.reads[:count]
+        *numbers, lr = self.reads[count:]
+        for i, rows in zip(self.by_rows, numbers):
+            grads[i] = RowGrad(grads[i], rows, self.entries[i].p.type.shape[0])
         for clip, at in self.clips:
-            for i, g in zip(at, clip.clip([grads[i] for i in at]) if at else ()):
+            for i, g in zip(at, clip.clip_all([grads[i] for i in at])):
                 grads[i] = g
+        done: list[Any] = [None] * count
+        shared: dict[int, dict[str, Tensor]] = {}
+        # Rows first, and written back last: what is overwritten in place is read, and every row checked, before that.
+        for i in sorted(range(count), key=lambda i: not isinstance(grads[i], RowGrad)):
+            e, g = self.entries[i], grads[i]
+            if isinstance(g, RowGrad) and e.rule.by_rows and e.decay is None:
+                done[i] = e.update(MergeRows(g.height)(g.values, g.rows), lr, g.rows)
+            else:
+                done[i] = e.update(dense(g), lr)
+                grads[i] = None
+            if e.cohort is not None and id(e.cohort) not in shared:
+                shared[id(e.cohort)] = {n: done[i][1].get(n, t) for n, t in e.cohort.states.items()}
         params: list[Tensor] = []
         states: list[Tensor] = []
-        shared: dict[int, dict[str, Tensor]] = {}
-        for e, g in zip(self.entries, grads):
-            p, master = e.p, e.state.get("master_weight")
-            wide = e.rule._work_dtype(p)
-            work = master if master is not None else cast(p, wide)
-            g = cast(g, wide)
-            if e.decay is not None:
-                g = g + e.decay.term(work)
-            state = dict(e.state)
-            if e.cohort is not None:
-                state.update(e.cohort.states)
-            state["config"] = e.config
-            rate = lr if e.factor == 1.0 else lr * e.factor
-            new, changed = e.rule.update(work, g, state, rate)
-            if master is not None:
-                changed = {**changed, "master_weight": new}
-            params.append(cast(new, p.type.dtype))
-            states.extend(changed.get(n, t) for n, t in e.state.items())
-            if e.cohort is not None and id(e.cohort) not in shared:
-                shared[id(e.cohort)] = {n: changed.get(n, t) for n, t in e.cohort.states.items()}
+        for e, g, (new, changed) in zip(self.entries, grads, done):
+            old = {"": e.p, **e.state}
+            changed = {"": new, **changed}
+            if isinstance(g, RowGrad):
+                old |= {n: ScatterRows()(t, g.rows, changed[n]) for n, t in old.items() if n in changed}
+            else:
+                old |= {n: changed[n] for n in old if n in changed}
+            params.append(old.pop(""))
+            states.extend(old.values())
         for c in self.cohorts:
             states.extend(shared[id(c)].values())
         return params + states

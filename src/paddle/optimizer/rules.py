@@ -68,6 +68,8 @@ class SGD(Optimizer):
         0.1
     """
 
+    by_rows = True
+
     def __init__(
         self,
         learning_rate: Any = 0.001,
@@ -153,7 +155,8 @@ class Adam(Optimizer):
         parameters (list[Parameter]|list[dict], optional): what is trained.
         weight_decay (float|L1Decay|L2Decay, optional): a penalty.
         grad_clip (ClipGradBase, optional): clips the gradients.
-        lazy_mode (bool): accepted; gradients are dense. Default: False.
+        lazy_mode (bool): of a table whose gradient is by rows (`nn.Embedding(sparse=True)`), only the rows that were
+            read are updated, moments included. Default: False, all moments decay in each step.
         multi_precision (bool): keeps low precision parameters in float32 too. Default: False.
         use_multi_tensor (bool): accepted; all parameters are updated together anyway. Default: False.
         amsgrad (bool): divides by the greatest second moment so far. Default: False.
@@ -184,6 +187,7 @@ class Adam(Optimizer):
         _within(who, 0, float("inf"), epsilon=epsilon)
         self._beta1, self._beta2, self._epsilon = _numbers(beta1, beta2, epsilon)
         self._amsgrad, self._multi_precision, self._lazy_mode = bool(amsgrad), multi_precision, lazy_mode
+        self.by_rows = bool(lazy_mode)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def init_state(self, p):
@@ -221,7 +225,8 @@ class AdamW(Adam):
         lr_ratio (Callable, optional): takes a parameter, gives a factor of its learning rate.
         apply_decay_param_fun (Callable, optional): takes a parameter's name, says whether it decays.
         grad_clip (ClipGradBase, optional): clips the gradients.
-        lazy_mode (bool): accepted; gradients are dense. Default: False.
+        lazy_mode (bool): of a table whose gradient is by rows (`nn.Embedding(sparse=True)`), only the rows that were
+            read are updated, moments included. Default: False, all moments decay in each step.
         multi_precision (bool): keeps low precision parameters in float32 too. Default: False.
         amsgrad (bool): divides by the greatest second moment so far. Default: False.
         name (str, optional): for printing.
@@ -355,6 +360,7 @@ class Adagrad(Optimizer):
     """
 
     settings = ("_epsilon",)
+    by_rows = True  # a row with gradient 0 stays as it is
 
     def __init__(
         self,

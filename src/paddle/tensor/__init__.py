@@ -5,7 +5,7 @@ import types as _types
 from typing import Any as _Any
 
 from ..utils.public import METHODS
-from . import indexing, operators
+from . import indexing, operators, selected_rows
 from .arithmetic import *
 from .attribute import *
 from .creation import *
@@ -30,6 +30,7 @@ from .to_string import *
 
 for _name, _function in METHODS.items():
     setattr(Tensor, _name, _function)
+selected_rows.keep_rows()
 
 __all__ = sorted({n for m in list(_sys.modules.values()) if getattr(m, "__package__", None) == __name__ and m is not
                   _sys.modules[__name__] for n in getattr(m, "__all__", ())})  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, types
-from ..engine.eager import tape
+from ..engine.eager import rows, tape
 from ..engine.eager import trace as tracing
 from ..engine.eager.trace import from_array
 from ..engine.ops.creation import Full
@@ -261,7 +261,7 @@ class Tensor(tracing.Tensor):
                 "grad: a gradient is a Tensor.", expected="a Tensor or None", received=type(value).__name__
             )
         state = tape.leaf_state(self)
-        state.grad, state.zero = value, False
+        state.grad, state.zero = value if value is None else rows.alike(state.grad, value), False
 
     @property
     def grad_(self) -> Any:
@@ -313,15 +313,18 @@ class Tensor(tracing.Tensor):
         tape.backward([self], [grad_tensor], retain_graph)
 
     def gradient(self) -> np.ndarray | None:
-        """The gradient as an array, or None."""
+        """The gradient as an array, or None; one by rows as a pair of values and numbers of rows."""
         g = self.grad
+        if isinstance(g, rows.RowTensor):
+            return g.numpy(), g.row_numbers.numpy()  # type: ignore[return-value]
         return None if g is None else g.numpy()
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Clears the gradient: to zeros if there is one, or to None."""
         leaf = self.leaf
         if leaf is not None and (leaf.grad is not None or leaf.zero):
-            leaf.grad, leaf.zero = None, bool(set_to_zero)
+            zero = bool(set_to_zero) and not isinstance(leaf.grad, rows.RowTensor)
+            leaf.grad, leaf.zero = None, zero
 
     def clear_grad(self) -> None:
         """Clears the gradient to zeros if there is one."""

@@ -206,7 +206,7 @@ def describe(graph: Graph, steps: list[Step], plan: MemoryPlan, native: dict[int
             out.append({
                 "host": s.node.op.name, "attrs": {k: saved.encode(a) for k, a in s.node.op.attributes().items()},
                 "in": [spot(plan, v) for v in s.node.inputs], "out": [spot(plan, v) for v in s.node.outputs],
-                "line": line,
+                "overwrites": i in plan.overwriting, "line": line,
             })  # fmt: skip
         else:
             n = native[i]

@@ -58,7 +58,7 @@ class Plan:
         self.arena = description["arena"]
         self.inputs = description["inputs"]
         count = 2 + self.inputs + len(self.outputs)
-        hosts = [p for s in description["steps"] if "host" in s for p in s["out"]]
+        hosts = [p for s in description["steps"] if "host" in s for p in s["out"] if p[0] == "host"]
         self.host_base = count
         self.bases = np.zeros(count + len(hosts) + 1, np.int64)
         self.status = np.zeros(8, np.int64)
@@ -166,6 +166,9 @@ class Plan:
             else:
                 a = hosts[base]
             args.append(a if a.shape == shape else a.reshape(shape))
+        if step["overwrites"]:
+            op.overwrite(*args)
+            return
         try:
             results = run_numpy(op, *args)
         except IndexError as e:
@@ -293,7 +296,7 @@ def patience(graph: Graph) -> int:
 def first_tier(graph: Graph, donated: tuple[bool, ...]) -> Plan:
     graph = compiler.prepare(graph, False)
     steps = single_steps(graph)
-    plan = MemoryPlan(graph, steps, tuple(False for _ in donated))
+    plan = MemoryPlan(graph, steps, donated, loops=False)
     native = {}
     for i, s in enumerate(steps):
         if isinstance(s, LoopStep):

@@ -35,15 +35,21 @@ class MemoryPlan:
         taken: output index -> input index whose buffer it takes over.
         shared: step index -> {operand read: operand written} where they are one buffer.
         forwarded: outputs that are an input, or another output, under some shape: output -> ("input" | "output", i).
+        overwriting: host steps that write into the buffer of an argument.
+
+    Args:
+        loops: whether kernels take over buffers of inputs too, and not only the operators made for it.
     """
 
-    def __init__(self, graph: Graph, steps: list[Step], donated: tuple[bool, ...]):
+    def __init__(self, graph: Graph, steps: list[Step], donated: tuple[bool, ...], loops: bool = True):
         self.graph, self.steps, self.donated = graph, steps, donated
         self.root: dict[Value, Value] = {}
         self.place: dict[Value, Place] = {}
         self.taken: dict[int, int] = {}
         self.shared: dict[int, dict[Value, Value]] = {}
         self.forwarded: dict[int, tuple[str, int]] = {}
+        self.overwriting: set[int] = set()
+        self.loops = loops
         self.arena = 0
         for s in steps:
             if isinstance(s, AliasStep):
@@ -86,10 +92,15 @@ class MemoryPlan:
         blocked = {i for kind, i in self.forwarded.values() if kind == "input"}
         # a buffer is taken over only when nothing can fail any more: what is overwritten could not be given back
         safe = max((i + 1 for i, s in enumerate(self.steps) if may_fail(s)), default=0)
+        self.overwrite(index, free - blocked, safe, seen)
+        free -= {place.base[1] for v, place in self.place.items() if v not in index}
         for r, j in seen.items():
+            if r in self.place:
+                self.taken[j] = self.place[r].base[1]
+                continue
             step = self.first[r]
             chosen = None
-            if step >= safe and isinstance(self.steps[step], LoopStep):
+            if self.loops and step >= safe and isinstance(self.steps[step], LoopStep):
                 for i in sorted(free - blocked):
                     x = self.graph.inputs[i]
                     if x.type.nbytes != r.type.nbytes or x.dtype is not r.dtype or self.last.get(x, -1) > step:
@@ -109,6 +120,25 @@ class MemoryPlan:
                 self.taken[j] = chosen
                 self.place[r] = Place(("input", chosen))
 
+    def overwrite(self, index: dict[Value, int], free: set[int], safe: int, outputs: dict[Value, int]) -> None:
+        """Places the results of host steps that can be written into the buffer of an input that is needed no more."""
+        for i, s in enumerate(self.steps):
+            if not isinstance(s, HostStep) or s.node.op.overwrites is None or i < safe:
+                continue
+            x, out = self.root_of(s.node.inputs[s.node.op.overwrites]), s.outputs[0]
+            place = self.place.get(x)
+            others = [v for k, v in enumerate(s.node.inputs) if k != s.node.op.overwrites]
+            if (
+                place is not None
+                and place.base[1] in free
+                and self.last[x] == i
+                and (x in index or x not in outputs)
+                and x not in map(self.root_of, others)
+                and x.type.nbytes == out.type.nbytes
+            ):
+                self.place[out] = place
+                self.overwriting.add(i)
+
     def assign_arena(self) -> None:
         """First fit by order of birth, with holes kept sorted."""
         live: list[tuple[int, int, Value]] = []  # (offset, bytes, value)
@@ -118,8 +148,9 @@ class MemoryPlan:
                 continue
             if isinstance(s, HostStep):
                 for v in s.outputs:
-                    self.place[v] = Place(("host", hosts))
-                    hosts += 1
+                    if i not in self.overwriting:
+                        self.place[v] = Place(("host", hosts))
+                        hosts += 1
             for v in s.outputs:
                 if v in self.place:
                     continue
@@ -181,9 +212,13 @@ def in_place(step: Step, x: Value, out: Value, root_of: Callable[[Value], Value]
 
 def may_fail(step: Step) -> bool:
     """Whether a step may meet an index or element that it refuses."""
+    if isinstance(step, HostStep):
+        return step.node.op.overwrites is None
     if not isinstance(step, LoopStep):
-        return isinstance(step, HostStep)
-    return step.loops is not None and any(has_check(s.value) for s in step.loops.stores)
+        return False
+    if step.loops is None:  # a kernel of the first tier
+        return step.node.op.fault != "out_of_range" or any(v.dtype.is_integer for v in step.node.inputs)
+    return any(has_check(s.value) for s in step.loops.stores)
 
 
 def has_check(e: Expr) -> bool:

@@ -17,7 +17,9 @@ from .. import errors
 from ..ops.creation import Full
 from ..ops.elementwise import add
 from ..ops.number import Number
+from ..ops.rows import add_grads, dense
 from ..types import TensorType
+from . import rows
 from .trace import Tensor, Trace, TrieNode, current, local, make_tensor, rebind, shadow, trace_of
 
 _sequence = itertools.count()
@@ -284,15 +286,15 @@ def backward(tensors: Sequence[Tensor], grads: Sequence[Any], retain: bool = Fal
     if plain:
         node = start.children.get(key)
         if node is not None:
-            leaves = [trace.values[leaf] for leaf, _, _ in node.outs]
+            leaves = [trace.values[leaf] for leaf, _ in node.outs]
             if not any(t.leaf is not None and (t.leaf.hooks or t.leaf.post) for t in leaves):
                 trace.node = node.end
                 values, epoch = trace.values, trace.epoch
-                for t, (_, type_, slot) in zip(leaves, node.outs):
+                for t, (_, (type_, slot, by)) in zip(leaves, node.outs):
                     g = values.get(slot)
                     if g is None:
                         g = values[slot] = make_tensor(type_, epoch, slot, True)
-                    accumulate(leaf_state(t), g)
+                    accumulate(leaf_state(t), g if by is None else rows.recall(trace, g, by))
                 return
     if len(tensors) == 1 and grads[0] is None and type(root.gnode) is tuple and root.data is not None:
         if _backward_of_records(trace, root, retain):
@@ -303,10 +305,11 @@ def backward(tensors: Sequence[Tensor], grads: Sequence[Any], retain: bool = Fal
         _free(trace, root.slot, visited)
     if plain and pure and trace.flush_next is None and trace.epoch == root.epoch and trace.reachable_from(start):
         by_state = {t.leaf: slot for slot, t in trace.values.items() if t.leaf is not None}
-        if all(isinstance(s, LeafState) and s in by_state and g.epoch == trace.epoch for s, g in found):
+        outs = [(by_state.get(s), rows.recorded(trace, g)) for s, g in found]
+        if all(leaf is not None and g is not None for leaf, g in outs):
             node = TrieNode(start, trace.grad)
             node.end = trace.node
-            node.outs = tuple((by_state[s], g.type, g.slot) for s, g in found)
+            node.outs = tuple(outs)
             start.children[key] = node
     del edges, visited
     for state, g in found:
@@ -323,8 +326,8 @@ def _free(trace: Trace, root: int, visited: Sequence[GradNode]) -> None:
             mark.freed = mark.freed | slots
 
 
-# Which leaves take a gradient, by the key of a recorded graph.
-_takers: dict[Any, tuple[int, ...]] = {}
+# Which leaves take a gradient, and the tables' heights of those by rows or 0, by the key of a recorded graph.
+_takers: dict[Any, tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
 
 def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
@@ -346,13 +349,16 @@ def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
         for t, i in aliases:
             t.epoch, t.slot = reads[i].epoch, reads[i].slot
         found = dict(walk([root.gnode], seeds([root], [None]), retain=True)[0])
-        _takers[key] = tuple(i for i, state in enumerate(leaves) if state in found)
-        return tuple(found[leaves[i]] for i in _takers[key])
+        takers = tuple(i for i, state in enumerate(leaves) if state in found)
+        tensors, heights = rows.flattened([found[leaves[i]] for i in takers])
+        _takers[key] = takers, heights
+        return tuple(tensors)
 
     if not leaves:
         return False
     grads = trace.macro(key, reads, compute)
-    for i, g in zip(_takers[key], grads):
+    takers, heights = _takers[key]
+    for i, g in zip(takers, rows.gathered(grads, heights)):
         accumulate(leaves[i], g)
     if not retain:
         for node in nodes:
@@ -433,12 +439,15 @@ def seeds(tensors: Sequence[Tensor], grads: Sequence[Any]) -> list[Any]:
 
 
 def accumulate(state: LeafState, g: Any) -> None:
+    g = rows.to_tensor(g)
     if state.hooks:
         for hook in list(state.hooks.values()):
             changed = hook(g)
-            g = g if changed is None else changed
+            g = g if changed is None else rows.alike(g, changed)
     if state.grad is None:
         state.grad, state.zero = g, False
+    elif isinstance(g, rows.RowTensor) or isinstance(state.grad, rows.RowTensor):
+        state.grad = rows.added(state.grad, g)
     else:
         total = add(state.grad, g)
         state.grad = rebind(state.grad, total) if total.sg else total
@@ -481,7 +490,7 @@ def walk(
             return
         if isinstance(edge, LeafState):
             if wanted is None or edge in wanted:
-                leaves[edge] = g if edge not in leaves else add(leaves[edge], g)
+                leaves[edge] = g if edge not in leaves else add_grads(leaves[edge], g)
             return
         node, i = edge
         if node is FREED:
@@ -492,6 +501,7 @@ def walk(
         if node not in nodes:
             return
         slots = pending.setdefault(node, [None] * len(node.types))
+        g = dense(g)
         slots[i] = g if slots[i] is None else add(slots[i], g)
 
     trace = current()
@@ -597,7 +607,7 @@ def grad(
             found[edge] = g
     if not retain:
         _free(current(), outputs[0].slot, visited)
-    result = [None if t is None else found.get(t) for t in targets]
+    result = [None if t is None else rows.to_tensor(found.get(t)) for t in targets]
     if not allow_unused and any(r is None for r in result):
         i = next(i for i, r in enumerate(result) if r is None)
         raise errors.invalid_argument(

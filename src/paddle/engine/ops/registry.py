@@ -129,10 +129,12 @@ class Operator(metaclass=_Interning):
             right: any part can be made. Capitals are kept whole. "...": the other axes, paired from the right.
         sized(self, *shapes): what computes a part of the result, of these shapes, from parts of the arguments.
         samples(cls, rng).
+        overwrite(self, *arrays): writes the result into the argument that `overwrites` tells. It refuses nothing.
 
     Class attributes:
         name: snake case, as in `paddle.*`.
         effect (bool): it does something beyond its results and is never dropped.
+        overwrites: the argument whose array can become the result's where nothing else needs it, or None.
         fault: what errors.py makes of a failed check of its arguments at run time.
         pointwise (bool): each result element depends on the argument elements that broadcasting pairs with it, alone.
         fields: names of the attributes with defaults.
@@ -142,6 +144,7 @@ class Operator(metaclass=_Interning):
 
     name: ClassVar[str]
     effect: ClassVar[bool] = False
+    overwrites: ClassVar[int | None] = None
     fault: ClassVar[str] = "out_of_range"
     pointwise: ClassVar[bool] = False
     shape_attributes: ClassVar[tuple[str, ...]] = ()

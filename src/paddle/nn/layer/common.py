@@ -90,7 +90,7 @@ class Embedding(Layer):
         max_norm (float, optional): rows that are used are first shortened to this norm.
         norm_type (float): of max_norm. Default: 2.0.
         scale_grad_by_freq (bool): divides a row's gradient by how often it is used. Default: False.
-        sparse (bool): accepted; gradients of rows are compact inside anyway. Default: False.
+        sparse (bool): the gradient holds only the rows that were read, see `nn.functional.embedding`. Default: False.
         weight_attr (ParamAttr, optional): of weight [num_embeddings, embedding_dim].
         name (str, optional): for printing.
 

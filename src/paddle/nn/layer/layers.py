@@ -12,6 +12,7 @@ import numpy as np
 from ...engine import errors, types
 from ...engine.eager import tape
 from ...engine.eager import trace as tracing
+from ...engine.eager.rows import RowTensor, alike
 from ...engine.ops.elementwise import cast
 from ...engine.types import dtype_of
 from ...framework.param import ParamAttr, Parameter, make_parameter
@@ -560,6 +561,7 @@ class Layer:
         for p in self.parameters():
             if not p.sg and p.leaf is not None:
                 zero = set_to_zero and (p.leaf.grad is not None or p.leaf.zero)
+                zero = zero and not isinstance(p.leaf.grad, RowTensor)
                 p.leaf.grad, p.leaf.zero = None, zero
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -778,7 +780,7 @@ def retype(t: Tensor, dtype: Any) -> None:
         if leaf is not None:
             leaf.zero = leaf.zero and leaf.grad is None
             if leaf.grad is not None:
-                leaf.grad = cast(leaf.grad, dtype)
+                leaf.grad = alike(leaf.grad, cast(leaf.grad, dtype))
             t.leaf = tape.leaf_state(t) if t.leaf is None else t.leaf
     finally:
         trace.set_grad(before)
