@@ -358,7 +358,6 @@ class Trace:
         """
         if self.node is STUCK:
             self.ready()
-        epoch = self.epoch
         slots = [self.ref(t) for t in tensors]
         k = (key, *slots)
         start = self.node
@@ -492,9 +491,26 @@ class Trace:
 _traces: "weakref.WeakValueDictionary[int, Trace]" = weakref.WeakValueDictionary()
 
 
+class _Ending:
+    """Goes with its thread, and has what others still hold of the thread's Tensors computed then."""
+
+    __slots__ = ("trace",)
+
+    def __init__(self, trace: Trace):
+        self.trace = trace
+
+    def __del__(self) -> None:
+        if self.trace.values and not sys.is_finalizing():
+            try:
+                self.trace.flush()
+            except Exception:  # the values are lost, and those who read them are told
+                self.trace.restart()
+
+
 class _Local(threading.local):
     def __init__(self) -> None:
         self.trace = Trace()
+        self.ending = _Ending(self.trace)
 
 
 local = _Local()
