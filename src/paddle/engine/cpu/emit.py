@@ -16,12 +16,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import types
+from ..types import DType
 from .expr import Expr, Var
 from .loops import (
     CHUNK,
     COLUMNS,
     UNROLL,
     Kernel,
+    accumulator,
     column_reduction,
     has_reduce,
     heavy,
@@ -96,23 +98,21 @@ class Emitter(Values):
     def reduction(self, e: Expr) -> str:
         kind, variables = e.attr
         body = e.args[0]
-        t = llvm_type(e.dtype)
-        acc = self.slot(t)
         before = self.cost
         sizes = [v.extent for v in variables]
         if all(isinstance(n, int) for n in sizes) and math.prod(sizes) <= UNROLL and not has_reduce(body):
-            return self.unrolled(e, acc)
+            return self.unrolled(e, self.slot(llvm_type(e.dtype)))
+        wide = accumulator(kind, e.dtype)
+        acc = self.slot(llvm_type(wide))
         if kind.startswith("arg"):
             self.arg_reduction(kind, variables, body, acc)
         else:
-            self.put(f"store {t} {constant(identity(kind, body.dtype), body.dtype)}, ptr {acc}")
-            self.loop(variables, lambda: self.accumulate(kind, body, acc))
+            self.put(f"store {llvm_type(wide)} {constant(identity(kind, body.dtype), body.dtype)}, ptr {acc}")
+            self.loop(variables, lambda: self.accumulate(kind, body, acc, wide))
         inside = self.cost - before
         times = math.prod(v.extent for v in variables if isinstance(v.extent, int))
         self.cost = before + inside * max(1, times)
-        n = self.name()
-        self.put(f"{n} = load {t}, ptr {acc}")
-        return n
+        return self.reload(acc, e, wide)
 
     def unrolled(self, e: Expr, acc: str) -> str:
         """A short reduction written out, so that the loop around it is the innermost one and becomes vectors."""
@@ -142,10 +142,11 @@ class Emitter(Values):
         self.put(f"{n} = load {t}, ptr {acc}")
         return n
 
-    def accumulate(self, kind: str, body: Expr, acc: str) -> None:
-        d = body.dtype
+    def accumulate(self, kind: str, body: Expr, acc: str, wide: DType | None = None) -> None:
+        """Adds an element to an accumulator, whose type is `wide` if it is not that of the element."""
+        d = wide or body.dtype
         t = llvm_type(d)
-        x = self.value(body)
+        x = self.cast(self.value(body), body.dtype, d) if d is not body.dtype else self.value(body)
         old, new = self.name(), self.name()
         self.put(f"{old} = load {t}, ptr {acc}")
         if kind in ("sum", "prod"):
@@ -287,7 +288,8 @@ class Emitter(Values):
         scope = self.loops.scope
         kind, rows = reduce.attr
         body = reduce.args[0]
-        t = llvm_type(body.dtype)
+        wide = accumulator(kind, body.dtype)
+        t = llvm_type(wide)
         block = self.slot(f"[{COLUMNS} x {t}]")
         n = str(v.extent) if isinstance(v.extent, int) else self.value(v.extent)
         low, full, over, high = (self.name() for _ in range(4))
@@ -305,10 +307,10 @@ class Emitter(Values):
 
         start = constant(identity(kind, body.dtype), body.dtype)
         self.loop([v], lambda: self.put(f"store {t} {start}, ptr {place()}"), (low, high))
-        self.loop(rows, lambda: self.loop([v], lambda: self.accumulate(kind, body, place()), (low, high)))
+        self.loop(rows, lambda: self.loop([v], lambda: self.accumulate(kind, body, place(), wide), (low, high)))
 
         def finish() -> None:
-            self.replaced[reduce.id] = place()
+            self.replaced[reduce.id] = (place(), wide)
             self.stores()
             del self.replaced[reduce.id]
 

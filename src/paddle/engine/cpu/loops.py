@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from .. import types
 from ..types import DType
 from .expr import Expr, Operand, Scope, Var
 
@@ -71,6 +72,11 @@ def size(e: Any) -> Any:
     if e.op == "const":
         return e.attr
     return e.attr if e.op == "param" else (e.op, size(e.args[0]), size(e.args[1]))
+
+
+def accumulator(kind: str, d: DType) -> DType:
+    """The type in which a reduction is carried: sums of float32 in float64, so that long ones stay exact."""
+    return types.float64 if kind == "sum" and d is types.float32 else d
 
 
 def identity(kind: str, d: DType) -> Any:

@@ -78,7 +78,7 @@ class Values:
         self.functions: set[str] = set()
         self.intrinsics: set[str] = set()
         self.cost = 0
-        self.replaced: dict[int, str] = {}
+        self.replaced: dict[int, tuple[str, DType]] = {}
         self.indices: dict[int, bool] = {}
         self.loops_written = 0
         self.vector_bytes = vector_bytes
@@ -116,7 +116,7 @@ class Values:
             return constant(e.attr, e.dtype)
         known = self.replaced.get(e.id)
         if known is not None:
-            return self.reload(known, e)
+            return self.reload(known[0], e, known[1])
         at = self.level_for(e)
         memo = self.levels[at].memo
         got = memo.get(e.id)
@@ -128,10 +128,11 @@ class Values:
             memo[e.id] = got
         return got
 
-    def reload(self, slot: str, e: Expr) -> str:
+    def reload(self, slot: str, e: Expr, stored: DType) -> str:
+        """The value of `e` from a stack slot in which it has the type `stored`."""
         n = self.name()
-        self.put(f"{n} = load {llvm_type(e.dtype)}, ptr {slot}")
-        return n
+        self.put(f"{n} = load {llvm_type(stored)}, ptr {slot}")
+        return n if stored is e.dtype else self.cast(n, stored, e.dtype)
 
     def compute(self, e: Expr) -> str:
         op = e.op
