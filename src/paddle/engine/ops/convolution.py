@@ -247,10 +247,10 @@ class Fold(Operator):
         rank = len(self.kernel)
         total: Any = 0
         for kk in itertools.product(*map(range, self.kernel)):
-            part = x[(slice(None), slice(None), *kk)]
+            source = (slice(None), slice(None), *kk)
             edges = [(j * d, n - j * d - (m - 1) * s - 1, s - 1) for j, d, n, m, s in
                      zip(kk, self.dilations, self.sizes, x.shape[2 + rank :], self.strides)]  # fmt: skip
-            total = total + jnp.lax.pad(part, np.zeros((), x.dtype), [(0, 0, 0)] * 2 + edges)
+            total = total + jnp.lax.pad(x[source], np.zeros((), x.dtype), [(0, 0, 0)] * 2 + edges)
         return total
 
     def spmd(self, *types):
