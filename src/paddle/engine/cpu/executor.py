@@ -141,7 +141,8 @@ class Plan:
             a, shape = arrays[i], self.outputs[j][0]
             out[j] = a if a.shape == shape else a.reshape(shape)
         for j, k in self.host_outputs:
-            out[j] = hosts[self.host_base + k].reshape(self.outputs[j][0])
+            a, shape = hosts[self.host_base + k], self.outputs[j][0]
+            out[j] = a if a.shape == shape else a.reshape(shape)  # a view cannot be written over later
         for j, kind, i in self.forwarded:
             source = arrays[i] if kind == "input" else out[i]
             shape = self.outputs[j][0]
