@@ -115,7 +115,43 @@ def normalized() -> list[float]:
     return [*losses, float(nn.CrossEntropyLoss()(model(paddle.to_tensor(x)), paddle.to_tensor(y)))]
 
 
-RUNS = {"lenet": lenet, "perceptron": perceptron, "normalized": normalized}
+class WideAndDeep(nn.Layer):
+    """Numbers of rows in `slots` columns of the input, numbers as such in the others; two classes."""
+
+    def __init__(self, rows: int, slots: int, numbers: int):
+        super().__init__()
+        self.slots = slots
+        self.wide = nn.Embedding(rows, 2, sparse=True)
+        self.deep = nn.Embedding(rows, 8, sparse=True)
+        self.fc = nn.Sequential(nn.Linear(slots * 8 + numbers, 32), nn.ReLU(), nn.Linear(32, 2))
+
+    def forward(self, x):
+        ids, numbers = paddle.cast(x[:, : self.slots], "int64"), x[:, self.slots :]
+        deep = paddle.flatten(self.deep(ids), 1)
+        return self.wide(ids).sum(1) + self.fc(paddle.concat([deep, numbers], 1))
+
+
+def clicks(batch: int, rows: int, slots: int, numbers: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Rows, few of them often, and numbers, labelled by a sum over both."""
+    state = np.random.RandomState(3)
+    liking = state.standard_normal(rows)
+    for _ in range(STEPS):
+        ids = (rows * state.uniform(size=(batch, slots)) ** 4).astype("int64")
+        x = state.standard_normal((batch, numbers))
+        yield np.concatenate([ids, x], 1).astype("float32"), (liking[ids].sum(1) + x.sum(1) > 0).astype("int64")
+
+
+def wide_and_deep() -> list[float]:
+    """Two tables with gradients by rows under perceptrons, Adagrad, clipping by the global norm."""
+    model = fixed_weights(WideAndDeep(500, 6, 4), 4)
+    clip = nn.ClipGradByGlobalNorm(0.5)
+    optimizer = paddle.optimizer.Adagrad(
+        0.1, parameters=model.parameters(), initial_accumulator_value=0.1, grad_clip=clip
+    )
+    return train(model, optimizer, clicks(32, 500, 6, 4))
+
+
+RUNS = {"lenet": lenet, "perceptron": perceptron, "normalized": normalized, "wide_and_deep": wide_and_deep}
 
 if __name__ == "__main__":
     for name, run in RUNS.items():

@@ -164,6 +164,9 @@ class Optimizer:
         """
         raise NotImplementedError(f"{type(self).__name__}: write update in the subclass.")
 
+    def accept_rows(self, p: Any, decay: Any) -> None:
+        """Raises what upstream does where it cannot combine a gradient by rows with the settings."""
+
     def parameter_config(self, p: Any) -> Any:
         """What else of a parameter `update` depends on; given to it as `state["config"]`."""
         return None
@@ -226,6 +229,9 @@ class Optimizer:
                 clips.append((clip, tuple(at)))
         if not entries:
             return
+        for e, g in zip(entries, grads):
+            if isinstance(g, RowTensor):
+                e.rule.accept_rows(e.p, e.decay)
         Cohort.split(entries)
         plan = Plan(entries, clips, grads, self._parameters())
         self._plan = plan if standard else None

@@ -190,6 +190,15 @@ class Adam(Optimizer):
         self.by_rows = bool(lazy_mode)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
+    def accept_rows(self, p, decay):
+        if decay is not None:
+            raise errors.precondition(
+                "Adam: a penalty cannot be combined with a gradient by rows.",
+                expected="weight_decay None",
+                received=f"weight_decay: {decay!r}, {p.name}: a table used with sparse=True",
+                hint="use AdamW, whose decay does not go through the gradient, or sparse=False.",
+            )
+
     def init_state(self, p):
         state = {"moment1": full(p, 0.0), "moment2": full(p, 0.0)}
         if self._amsgrad:

@@ -8,6 +8,7 @@ from ...engine import errors
 from ...engine.ops.elementwise import cast, not_equal
 from ...engine.ops.embedding import OneHot
 from ...engine.ops.indexing import Gather
+from ...engine.ops.rows import LookUp
 from ...engine.ops.shape import reshape
 from ...engine.types import default_dtype
 from ...tensor.tensor import Tensor
@@ -41,7 +42,9 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None, max_nor
         max_norm (float, optional): rows that are read and longer than this are shortened to it, in weight itself.
             Default: None.
         norm_type (float, optional): the p of the norm for max_norm. Default: 2.0.
-        sparse (bool, optional): gradients by rows; a hint that changes no result. Default: False.
+        sparse (bool, optional): the gradient of weight, if it is a leaf, holds only the rows that were read; with
+            SGD, Adagrad, and Adam or AdamW in lazy mode, steps then cost the same however many rows weight has.
+            With scale_grad_by_freq it is dense all the same. Default: False.
         scale_grad_by_freq (bool, optional): gradients of a row over how often it is read. Default: False.
         name (str, optional): shown in printed programs. Default: None.
 
@@ -80,7 +83,8 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None, max_nor
     rows = weight
     if scale_grad_by_freq:
         rows = _per_use(x, weight)
-    out = Gather(0, False)(rows, x)
+    by_rows = sparse and not scale_grad_by_freq
+    out = LookUp()(rows, x) if by_rows else Gather(0, False)(rows, x)
     if padding_idx is not None:
         kept = cast(not_equal(x, padding_idx), weight.dtype)
         out = out * reshape(kept, (*x.shape, 1))

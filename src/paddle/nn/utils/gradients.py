@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...engine import errors
+from ...engine.eager.rows import RowTensor, from_tensor, to_tensor
 from ...engine.ops.elementwise import cast, greater_than, maximum, minimum, sqrt
 from ...engine.ops.reduction import Max, sum_
 from ...framework.grad_mode import no_grad
@@ -16,7 +17,11 @@ __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 
 def _with_grad(parameters: Tensor | Iterable[Any]) -> list[Any]:
     params = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    return [p for p in params if p.grad is not None]
+    params = [p for p in params if p.grad is not None]
+    for p in params:
+        if isinstance(p.grad, RowTensor):  # each row once, so that norms and bounds see its sum
+            p.grad = to_tensor(from_tensor(p.grad).once())
+    return params
 
 
 @no_grad()
