@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -298,12 +299,12 @@ class Tensor(tracing.Tensor):
             [6.0]
         """
         if self.sg:
-            raise errors.precondition(
-                "backward: the Tensor takes no part in differentiation.",
-                expected="stop_gradient False",
-                received=f"a Tensor {self.type} with stop_gradient True",
-                hint="nothing that it was computed from has stop_gradient=False, or no_grad was active.",
+            warnings.warn(
+                f"backward: nothing is done for {self.type} with stop_gradient True; nothing that it was computed "
+                "from has stop_gradient False, or no_grad was active.",
+                stacklevel=2,
             )
+            return
         if dump_backward_graph_path is not None:
             import os
 
