@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.eager.trace import current
 from ..engine.ops import join
 from ..engine.ops.shape import Reshape, slice_axis
 from ..utils.public import METHODS, public
@@ -58,6 +59,8 @@ cat = concatenate = concat
 
 def same_dtype(xs: list[Any], name: str) -> None:
     if any(x.type.dtype is not xs[0].type.dtype for x in xs):
+        if current().amp is not None and all(x.type.dtype.is_floating for x in xs):
+            return  # auto_cast chooses one
         raise errors.invalid_argument(
             f"{name}: the element types differ.",
             expected="Tensors of one dtype",
