@@ -15,6 +15,7 @@ import numpy as np
 from ..ir.graph import Graph
 from ..ops.number import Constant, Number
 from ..types import TensorType, dtype_of
+from .rows import RowTensor
 from .trace import Tensor, Trace, TrieNode
 
 
@@ -46,7 +47,8 @@ def recover(trace: Trace, path: list[TrieNode], live: list[int], backend: Any) -
         leaf = t.leaf
         if leaf is not None and leaf.grad is not None:
             g = leaf.grad
-            if g.data is None and g.epoch == trace.epoch:
+            numbers = g.row_numbers if isinstance(g, RowTensor) else g
+            if g.epoch == trace.epoch and (g.data is None or numbers.data is None):
                 leaf.grad = None  # that backward did not happen
 
 

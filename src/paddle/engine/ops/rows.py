@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import invalid_argument
 from ..types import TensorType, int64
-from .elementwise import add, cast
-from .indexing import OUT_OF_RANGE, Gather, ScatterAdd
+from .elementwise import add
+from .indexing import OUT_OF_RANGE, Gather, ScatterAdd, checked, position
 from .join import Concat
 from .registry import Operator, absent, operator
 from .shape import reshape
@@ -67,7 +67,8 @@ class LookUp(Gather):
     def vjp(self, g, out, table, index):
         n = index.type.size
         values = reshape(g, (n, *tuple(table.shape)[1:]))
-        return RowGrad(values, cast(reshape(index, (n,)), int64), tuple(table.shape)[0]), None
+        height = tuple(table.shape)[0]
+        return RowGrad(values, RowNumbers(height)(reshape(index, (n,))), height), None
 
     @classmethod
     def samples(cls, rng):
@@ -75,6 +76,40 @@ class LookUp(Gather):
         yield cls(), (table, np.array([4, 0, 0]))
         yield cls(), (table, np.array([[3], [1]], "int32"))
         yield cls(), (table, np.zeros((0, 2), "int64"))
+
+
+@operator
+class RowNumbers(Operator):
+    """Indices as numbers of rows of a table: int64 in [0, height), or an error.
+
+    Shapes: index [...] -> [...].
+    """
+
+    height: int
+    pointwise = True
+    vjp = absent("integers have no gradient")
+
+    def infer(self, index: TensorType) -> TensorType:
+        return TensorType(index.shape, int64)
+
+    def numpy(self, index):
+        return np.array(checked(index, self.height, False))
+
+    def loops(self, k, index):
+        return position(k, k.load(index, k.at), self.height, False)
+
+    def xla(self, jnp, index):
+        return index.astype("int64")
+
+    def spmd(self, *types):
+        return "...->..."
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(5), (np.array([4, 0, 0]),)
+        yield cls(5), (np.array([[4], [1]], "int32"),)
+        yield cls(5), (np.array(3),)
+        yield cls(5), (np.zeros((2, 0), "int32"),)
 
 
 def rows_within(rows: np.ndarray, height: int) -> bool:
