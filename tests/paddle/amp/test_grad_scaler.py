@@ -179,3 +179,19 @@ def test_settings():
             call()
     with pytest.raises(TypeError, match="not a Tensor"):
         scaler.scale(1.0)
+
+
+@pytest.mark.parametrize("level", ["O1", "O2"])
+def test_gradients_by_rows(level):
+    table = nn.Embedding(5, 2, sparse=True, weight_attr=nn.initializer.Constant(1.0))
+    optimizer = paddle.optimizer.SGD(0.5, parameters=table.parameters())
+    paddle.amp.decorate(table, optimizer, level=level, dtype="bfloat16", master_grad=True)
+    scaler = GradScaler(init_loss_scaling=16.0)
+    for _ in range(2):
+        with paddle.amp.auto_cast(level=level, dtype="bfloat16"):
+            loss = table(paddle.to_tensor([1, 3, 3])).sum()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.clear_grad()
+    assert table.weight.astype("float32")[:, 0].tolist() == [1.0, 0.0, 1.0, -1.0, 1.0]
