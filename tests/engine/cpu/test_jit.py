@@ -255,3 +255,19 @@ def test_relocations_of_aarch64_point_where_they_should(monkeypatch):
     stub = copy + 4 * at + 4 * (distance - ((distance & 1 << 25) << 1))
     load, jump, target = struct.unpack("<IIQ", ctypes.string_at(stub, 16))
     assert (load, jump, target) == (0x58000050, 0xD61F0200, 0x123456789ABC)  # ldr x16, .+8; br x16
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_compiling_leaks_nothing():
+    text = "define void @f(ptr %p) {\nstore i64 1, ptr %p\nret void\n}\n"
+
+    def pages():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1])
+
+    for _ in range(20):
+        jit.compile_object(text)
+    before = pages()
+    for _ in range(300):
+        jit.compile_object(text)
+    assert (pages() - before) * 4096 / 300 < 8192
