@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from . import debugging
 from .amp_lists import black_list, white_list
 from .auto_cast import (
     amp_decorate, amp_guard, auto_cast, autocast, decorate, get_autocast_cpu_dtype, get_autocast_dtype,
