@@ -234,3 +234,11 @@ def test_what_is_supported():
     assert "matmul" in amp.white_list()["float16"]["O1"] and not amp.black_list()["float16"]["O2"]
     with pytest.raises(ValueError):
         amp.is_float16_supported("teapot")
+
+
+def test_running_statistics_keep_their_type():
+    norm, x = nn.BatchNorm1D(3), randn(8, 3)
+    with amp.auto_cast(custom_white_list=["elementwise_add", "elementwise_mul"], dtype="bfloat16"):
+        norm(x)
+    assert norm._mean.dtype is norm._variance.dtype is f32
+    np.testing.assert_allclose(norm._mean.numpy(), 0.1 * x.numpy().mean(0), atol=1e-3)

@@ -103,7 +103,8 @@ def batch_norm(x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Ten
         unit, mean, variance = Standardize(axes, float(epsilon))(wide)
         for running, batch in ((running_mean, mean), (running_var, variance)):
             batch = cast(reshape(Detach()(batch), (n,)), running.dtype)
-            rebind(running, Detach()(running * float(momentum) + batch * (1.0 - momentum)))
+            new = running * float(momentum) + batch * (1.0 - momentum)
+            rebind(running, Detach()(cast(new, running.dtype)))  # auto_cast may have chosen another type
     else:
         mean, variance = reshape(running_mean, per_channel), reshape(running_var, per_channel)
         unit = (wide - cast(mean, wide.dtype)) * cast(rsqrt(variance, float(epsilon)), wide.dtype)
