@@ -191,8 +191,8 @@ class uninterrupted:
 def survey(trace: Trace, node: TrieNode, values: dict[int, Tensor]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Which slots have to be computed, and which leaves may be overwritten."""
     live, differentiable, spare, _, _ = _look(values, _DEAD, _ONE_OWNER)
-    if differentiable:
-        tape.keep_records(trace, differentiable)
+    if differentiable and tape.keep_records(trace, differentiable):
+        _, _, spare, _, _ = _look(values, _DEAD, _ONE_OWNER)  # some arrays are saved for a backward now
     slots = [s for s in live if values[s].data is None]
     if trace.shadows:
         extra = {

@@ -630,8 +630,8 @@ def describe(edges: Iterable[Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def keep_records(trace: Trace, slots: Iterable[int]) -> None:
-    """At a flush: GradNodes for the surviving values that need gradients later."""
+def keep_records(trace: Trace, slots: Iterable[int]) -> bool:
+    """At a flush: GradNodes for the surviving values that need gradients later. Returns whether any were made."""
     index = None
     wanted = []
     here = trace.flush_next or trace.node
@@ -652,3 +652,4 @@ def keep_records(trace: Trace, slots: Iterable[int]) -> None:
         for slot in wanted:
             if isinstance(edges[slot], tuple):
                 trace.values[slot].gnode = edges[slot]
+    return bool(wanted)
