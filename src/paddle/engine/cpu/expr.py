@@ -487,7 +487,9 @@ class _Evaluator:
             return np.asarray(a[0]).astype(npd)
         if e.op == "check":
             if not np.all(a[0]):
-                raise IndexFault(e.attr[0].format(value=np.broadcast_to(a[2], np.shape(a[0]))[~np.asarray(a[0])].flat[0]))
+                raise IndexFault(
+                    e.attr[0].format(value=np.broadcast_to(a[2], np.shape(a[0]))[~np.asarray(a[0])].flat[0])
+                )
             return a[1]
         if e.op in _NUMPY2:
             return np.asarray(_NUMPY2[e.op](*a)).astype(npd)

@@ -328,6 +328,7 @@ def _free(trace: Trace, root: int, visited: Sequence[GradNode]) -> None:
 
 # Which leaves take a gradient, and the tables' heights of those by rows or 0, by the key of a recorded graph.
 _takers: dict[Any, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+_takers_age = [0]  # changes when they are forgotten: steps in the trie that were known until then are not taken any more
 
 
 def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
@@ -342,8 +343,8 @@ def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
     key, reads, aliases, leaves, nodes = form
     if len(_takers) > 1024:
         _takers.clear()
-        _takers[None] = (next(_sequence),)  # steps in the trie that were known until now are not taken any more
-    key = ("backward", _takers.get(None), root.type, key)
+        _takers_age[0] += 1
+    key = ("backward", _takers_age[0], root.type, key)
 
     def compute() -> tuple[Any, ...]:
         for t, i in aliases:
