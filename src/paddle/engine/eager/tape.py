@@ -328,7 +328,9 @@ def _free(trace: Trace, root: int, visited: Sequence[GradNode]) -> None:
 
 # Which leaves take a gradient, and the tables' heights of those by rows or 0, by the key of a recorded graph.
 _takers: dict[Any, tuple[tuple[int, ...], tuple[int, ...]]] = {}
-_takers_age = [0]  # changes when they are forgotten: steps in the trie that were known until then are not taken any more
+_takers_age = [
+    0
+]  # changes when they are forgotten: steps in the trie that were known until then are not taken any more
 
 
 def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
