@@ -145,6 +145,8 @@ def cross_entropy(input: Tensor, label: Tensor, weight: Tensor | None = None, ig
     if reduction == "mean":
         if not loss.size:
             return reduced(loss, "mean")
+        if share is None and ignore_index < 0:
+            return reduced(loss, "mean")  # as upstream: with a negative ignore_index all rows count in the divisor
         if share is None:
             share = ew.cast(ew.not_equal(label, int(ignore_index)), loss.dtype)
         return _averaged(loss, share)

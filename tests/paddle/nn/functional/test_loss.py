@@ -33,6 +33,17 @@ def test_cross_entropy(reduction, weight, ignored, gradients_hold):
     gradients_hold(call, X)
 
 
+@pytest.mark.parametrize(("ignored", "rows"), [(-100, 6), (2, 4)])
+def test_cross_entropy_mean_counts_rows_with_a_negative_ignored_label(ignored, rows):
+    """As upstream; nll_loss leaves them out in any case."""
+    x, label = RNG.normal(size=(6, 4)), np.array([1, ignored, 0, ignored, 0, 3])
+    losses = F.cross_entropy(T(x), T(label), ignore_index=ignored, reduction="none").numpy()
+    got = F.cross_entropy(T(x), T(label), ignore_index=ignored)
+    np.testing.assert_allclose(float(got), losses.sum() / rows)
+    got = F.nll_loss(F.log_softmax(T(x)), T(label), ignore_index=ignored)
+    np.testing.assert_allclose(float(got), losses.sum() / 4)
+
+
 def test_cross_entropy_over_another_axis(gradients_hold):
     x, label = RNG.normal(size=(2, 3, 4)), RNG.integers(0, 3, (2, 4))
     want = -np.take_along_axis(log_softmax(x, 1), label[:, None], 1)
