@@ -13,7 +13,8 @@ import numpy as np
 
 from .. import errors, flags
 from ..ir import saved
-from ..ir.graph import Graph
+from ..ir.graph import Graph, Node, Value
+from ..ops.number import Constant
 from ..ops.registry import registry, run_numpy
 from ..types import dtype_of
 from . import compiler, jit, kernels, workers
@@ -45,6 +46,9 @@ class Plan:
         functions: addresses by name; launches of the first tier carry addresses themselves.
         code: whatever keeps the machine code alive.
         lines: the user's lines, by the number that the description uses.
+
+    Attributes:
+        numbers: arrays that every run gets as its last inputs.
     """
 
     def __init__(self, description: dict[str, Any], functions: dict[str, int], code: Any, lines: Any = None):
@@ -67,6 +71,7 @@ class Plan:
         self.lock = threading.Lock()
         # the arrays of the last run: parameters are the same ones step after step
         self.known: list[Any] = [None] * self.inputs
+        self.numbers: list[np.ndarray] = []
         self.segments: list[Any] = []
         self.launches: list[dict[str, Any]] = []
         self.lines = lines
@@ -219,7 +224,7 @@ class Executor:
     def __call__(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         plan = self.compiled or self.choose()
         began = time.perf_counter()
-        out = plan(arrays)
+        out = plan(arrays + plan.numbers if plan.numbers else arrays)
         kind = "compiled" if plan is self.compiled else "first"
         statistics[kind + "_s"] += time.perf_counter() - began
         statistics[kind + "_runs"] += 1
@@ -295,7 +300,8 @@ def patience(graph: Graph) -> int:
 
 
 def first_tier(graph: Graph, donated: tuple[bool, ...]) -> Plan:
-    graph = compiler.prepare(graph, False)
+    graph, numbers = numbers_as_inputs(compiler.prepare(graph, False))
+    donated += (False,) * len(numbers)
     steps = single_steps(graph)
     plan = MemoryPlan(graph, steps, donated, loops=False)
     native = {}
@@ -305,4 +311,21 @@ def first_tier(graph: Graph, donated: tuple[bool, ...]) -> Plan:
         elif isinstance(s, ProductStep):
             native[i] = kernels.product_launch(s)
     code = [n["code"] for n in native.values()]
-    return Plan(compiler.describe(graph, steps, plan, native), {}, code)
+    made = Plan(compiler.describe(graph, steps, plan, native), {}, code)
+    made.numbers = numbers
+    return made
+
+
+def numbers_as_inputs(graph: Graph) -> tuple[Graph, list[np.ndarray]]:
+    """The graph with its constants as further inputs, so that kernels do not depend on them; and their values."""
+    numbers: list[np.ndarray] = []
+
+    def visit(new: Graph, node: Node, inputs: tuple[Value, ...]) -> tuple[Value, ...] | None:
+        if not isinstance(node.op, Constant):
+            return None
+        numbers.append(node.op.numpy())
+        return (new.input(node.outputs[0].type),)
+
+    if any(isinstance(n.op, Constant) for n in graph.nodes):
+        graph = graph.rebuild(visit)
+    return graph, numbers
