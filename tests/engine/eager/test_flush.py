@@ -16,6 +16,7 @@ from paddle.engine.eager import trace as tracing
 from paddle.engine.eager.trace import current, from_array, rebind, trie
 from paddle.engine.ops import elementwise as ew
 from paddle.engine.ops.indexing import IndexSelect
+from paddle.engine.ops.join import Concat
 from paddle.engine.ops.reduction import Sum
 
 
@@ -177,6 +178,29 @@ def test_a_long_trace_is_flushed(flag):
         y = y + x
     assert len(current().values) < 120
     np.testing.assert_array_equal(y.array(), [351.0, 702.0])
+
+
+def test_a_long_trace_ends_at_the_same_place_on_each_visit(flag):
+    flag("FLAGS_eager_max_trace", 100)
+
+    def visit():
+        t = from_array(np.ones(3, np.float32))
+        for _ in range(250):
+            t = ew.tanh(t)
+        return t.array()
+
+    first = visit()
+    visit()
+    known = trie.size
+    for _ in range(3):
+        np.testing.assert_allclose(visit(), first, rtol=1e-6)
+    assert trie.size == known, "a visit recorded what was recorded before"
+
+
+def test_an_operator_may_have_more_arguments_than_a_trace_has_operations(flag):
+    flag("FLAGS_eager_max_trace", 4)
+    parts = [from_array(np.full(1, k, np.float32)) for k in range(9)]
+    assert Concat(0)(*parts).array().tolist() == list(range(9))
 
 
 def test_sync_mode_runs_each_operation(flag):

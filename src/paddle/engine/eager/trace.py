@@ -265,6 +265,9 @@ class Trace:
         return tuple(out) if len(out) > 1 else out[0]
 
     def first_visit(self, key: Any, op: Operator, args: tuple[Any, ...]) -> Any:
+        if self.is_full():
+            self.flush_before_next()
+            return self.record(op, args)
         start = self.node
         promoted = self.promote_numbers(start, op, args)
         if promoted is not None:
@@ -304,10 +307,19 @@ class Trace:
             self.values[node.slot] = out
         if flags.get("FLAGS_eager_sync"):
             self.flush()
-        elif node.slot > flags.get("FLAGS_eager_max_trace"):
-            self.flush_next = node
-            self.node = STUCK
         return out
+
+    def is_full(self) -> bool:
+        """Whether nothing new may follow here.
+
+        A node alone decides, so that each visit ends the program at the same place and finds it compiled.
+        """
+        node: TrieNode | None = self.node
+        if self.node.slot <= flags.get("FLAGS_eager_max_trace"):
+            return False
+        while node is not None and node.op is None:  # leaves alone are no program
+            node = node.parent
+        return node is not None
 
     def promote_numbers(self, node: TrieNode, op: Operator, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """From the third different number on at one place, numbers there become inputs of the program."""
