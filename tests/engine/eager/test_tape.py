@@ -453,3 +453,12 @@ def test_describe_lists_operations():
     x = leaf(values=[1.0, 2.0])
     text = tape.describe([tape.edge_of((x * x).sum())])
     assert text.splitlines()[0].startswith("sum_") and "leaf" in text
+
+
+def test_grad_says_when_an_input_stops_gradients():
+    w = paddle.zeros([2])
+    w.stop_gradient = False
+    with paddle.no_grad():
+        w -= 1.0
+    with pytest.raises(ValueError, match="stop_gradient True\n  hint: set stop_gradient to False"):
+        paddle.grad((w * w).sum(), [w])

@@ -616,8 +616,10 @@ def grad(
         raise errors.invalid_argument(
             f"grad: inputs[{i}] takes no part in the outputs.",
             expected="every input to be used in making the outputs, with stop_gradient False",
-            received=f"inputs[{i}]: {inputs[i].type}",
-            hint="pass allow_unused=True to get None for it.",
+            received=f"inputs[{i}]: {inputs[i].type} with stop_gradient {inputs[i].sg}",
+            hint="set stop_gradient to False before it is used; `w -= ...` under no_grad gives a new Tensor with True."
+            if inputs[i].sg
+            else "pass allow_unused=True to get None for it.",
         )
     return result
 
