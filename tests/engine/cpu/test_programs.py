@@ -77,7 +77,7 @@ def check(maker):
             raise AssertionError(f"{tier}: {wrong}\n{maker.graph}\ndonated: {maker.donated}")
 
 
-@settings(max_examples=120, derandomize=True, deadline=None, database=None, phases=(Phase.explicit, Phase.generate),
+@settings(max_examples=100, derandomize=True, deadline=None, database=None, phases=(Phase.explicit, Phase.generate),
           suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(st.randoms(use_true_random=False))
 def test_random_programs(choices):

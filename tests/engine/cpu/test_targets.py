@@ -12,6 +12,7 @@ from paddle import nn
 from paddle.engine import flags, types
 from paddle.engine.cpu import compiler, jit, kernels
 from paddle.engine.cpu.executor import Executor
+from paddle.engine.cpu.runtime import runtime
 from paddle.engine.ir.graph import Graph
 from paddle.engine.ops.registry import all_samples, registry, run_numpy
 from paddle.engine.types import TensorType, dtype_of
@@ -138,13 +139,14 @@ def texts_of(monkeypatch, tier):
         found.append(text)
         return real(text, *options, **more)
 
+    runtime()  # its code is for this CPU
     real = jit.compile_object
     monkeypatch.setattr(jit, "compile_object", take)
     monkeypatch.setattr(kernels, "_kernels", {})
     monkeypatch.setattr(kernels, "_launches", {})
     with settings(FLAGS_cpu_features="generic", FLAGS_eager_compile=tier, FLAGS_cache_bytes=0):
         train(2)
-    return found
+    return list(found)
 
 
 @pytest.mark.parametrize("which", ["never", "always"])
@@ -152,7 +154,8 @@ def test_kernels_compile_for_aarch64(which, monkeypatch):
     texts = texts_of(monkeypatch, which)
     assert len(texts) >= (20 if which == "never" else 1)
     for text in texts:
-        assert "llvm.x86" not in text and "asm " not in text
+        foreign = "llvm.x86" in text or "asm " in text  # apart, as pytest takes long to show long texts
+        assert not foreign
         code = jit.compile_object(text, for_target=AARCH64)
         assert code[:4] == b"\x7fELF" and code[18:20] == b"\xb7\x00"
 
@@ -168,4 +171,5 @@ def test_instructions_that_a_target_lacks_are_not_used(monkeypatch):
         with settings(FLAGS_cpu_features=level):
             compiler.compile_graph(graph, (False, False))
             text = jit.assembly(taken[-1])
-        assert ("ymm" in text and "vfmadd" in text) == vectors
+        found = "ymm" in text and "vfmadd" in text
+        assert found == vectors
