@@ -1,5 +1,6 @@
 """The flush: what runs, what survives, what is overwritten, and what happens when it fails."""
 
+import itertools
 import os
 import signal
 import sys
@@ -383,6 +384,26 @@ def test_a_program_that_cannot_be_compiled_runs_on_and_says_so(flag, monkeypatch
     with pytest.warns(RuntimeWarning, match="could not be compiled"):
         got = (x * 1.0625 - 0.375).array()
     np.testing.assert_array_equal(got, np.arange(7) * 1.0625 - 0.375)
+
+
+def test_first_plans_are_kept_for_the_next_process(flag, monkeypatch, tmp_path):
+    """Numbers, results and the line of an error are those of the process that runs, not of the one that stored."""
+    flag("FLAGS_cache_dir", str(tmp_path))
+    flag("FLAGS_eager_compile", "never")
+
+    def run(row):
+        trie.clear()
+        materialize._runs.clear()
+        monkeypatch.setattr(executor, "_made", itertools.count())
+        x = from_array(np.arange(12, dtype="float32").reshape(4, 3))
+        y = IndexSelect(0)(x, from_array(np.array([0, row], "int64")))  # the row
+        return ((y + 0.5) * 2.25).array()
+
+    want = run(2)
+    monkeypatch.setattr(executor, "single_steps", None)  # from here on plans come from the cache
+    np.testing.assert_array_equal(run(2), want)
+    with pytest.raises(IndexError, match="(?s)gather.*9.*the row"):
+        run(9)
 
 
 def test_trace_registry_does_not_grow():

@@ -261,6 +261,10 @@ def compile_payload(data: bytes) -> bytes:
     for i, n in enumerate(graph.nodes):
         n.line = ("", i)  # the asking process knows the lines
     description, objects = compile_graph(graph, tuple(job["donated"]))
+    return pack(description, objects)
+
+
+def pack(description: dict[str, Any], objects: list[bytes]) -> bytes:
     parts = [json.dumps(description, separators=(",", ":")).encode(), *objects]
     return b"".join(struct.pack("<q", len(p)) + p for p in parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 import time
@@ -300,6 +301,18 @@ def patience(graph: Graph) -> int:
 
 
 def first_tier(graph: Graph, donated: tuple[bool, ...]) -> Plan:
+    """A plan that runs operator by operator. Those that a process needs first are kept for the next process."""
+    early = next(_made) < EARLY
+    key = "first " + compiler.cache_key(compiler.payload(graph, donated)) if early else ""
+    stored = object_cache().get(key) if early else None
+    if stored is not None:
+        description, objects = compiler.unpack(stored)
+        loaded = [jit.load(data, ["k"]) for data in objects]
+        functions = {f"f{i}": code.addresses["k"] for i, code in enumerate(loaded)}
+        made = Plan(description, functions, loaded, [n.line for n in graph.nodes])
+        made.numbers = [np.asarray(saved.decode(x)).astype(dtype_of(d).np) for d, x in description["numbers"]]
+        return made
+    whole = graph
     graph, numbers = numbers_as_inputs(compiler.prepare(graph, False))
     donated += (False,) * len(numbers)
     steps = single_steps(graph)
@@ -311,9 +324,31 @@ def first_tier(graph: Graph, donated: tuple[bool, ...]) -> Plan:
         elif isinstance(s, ProductStep):
             native[i] = kernels.product_launch(s)
     code = [n["code"] for n in native.values()]
-    made = Plan(compiler.describe(graph, steps, plan, native), {}, code)
+    description = compiler.describe(graph, steps, plan, native)
+    made = Plan(description, {}, code)
     made.numbers = numbers
+    if early:
+        keep_first(key, description, code, numbers, whole)
     return made
+
+
+EARLY = 32  # plans of the first tier that are kept: what a process runs first, the next one runs first
+_made = itertools.count()
+
+
+def keep_first(key: str, description: dict[str, Any], code: list[Any], numbers: list[np.ndarray], graph: Graph) -> None:
+    """Puts a plan of the first tier into the object cache, with its kernels, for a process that starts."""
+    ready = {r.address: r for r in code}
+    names = {address: f"f{i}" for i, address in enumerate(ready)}
+    places = {n.line: i for i, n in reversed(list(enumerate(graph.nodes))) if n.line}
+    steps = []
+    for s in description["steps"]:
+        line = None if s["line"] is None else ["", places[tuple(s["line"])]]
+        steps.append({**s, "line": line, **({"fn": names[s["fn"]]} if "fn" in s else {})})
+    known = [[a.dtype.name, saved.encode(a.item())] for a in numbers]
+    object_cache().put(
+        key, compiler.pack({**description, "steps": steps, "numbers": known}, [r.data for r in ready.values()])
+    )
 
 
 def numbers_as_inputs(graph: Graph) -> tuple[Graph, list[np.ndarray]]:

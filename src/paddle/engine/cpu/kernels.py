@@ -30,11 +30,13 @@ class Ready:
         address: of its machine code.
         kernel: outer, inner, chunk, cost, params and messages; `operands` are positions: -1 the result, i argument i.
         code: keeps the machine code alive.
+        data: the object that it was loaded from.
     """
 
     address: int
     kernel: Kernel
     code: Any
+    data: bytes
 
 
 _kernels: dict[str, Ready] = {}
@@ -136,7 +138,7 @@ def find(key: str, make: Any) -> Ready | None:
         meta = kernel
         object_cache().put(stored_key(key), encode(kernel, code))
     loaded = jit.load(code, ["k"])
-    return remember(key, Ready(loaded.addresses["k"], meta, loaded))
+    return remember(key, Ready(loaded.addresses["k"], meta, loaded, code))
 
 
 def stored_key(key: str) -> str:
@@ -205,7 +207,7 @@ def product_launch(step: ProductStep) -> dict[str, Any]:
             stored = jit.compile_object(made.text("k"), optimize=False)
             object_cache().put(stored_key(key), stored)
         loaded = jit.load(stored, ["k"])
-        ready = remember(key, Ready(loaded.addresses["k"], Kernel("", [], [], [], 0, [], 0, []), loaded))
+        ready = remember(key, Ready(loaded.addresses["k"], Kernel("", [], [], [], 0, [], 0, []), loaded, stored))
     p = step.product
     return {"fn": ready.address, "total": made.total, "grain": made.grain, "dims": made.dims(),
             "values": [p.a.key, p.b.key, step.outputs[0]], "messages": [], "code": ready}  # fmt: skip

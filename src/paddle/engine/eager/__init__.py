@@ -1,0 +1,1 @@
+"""Recording, gradients, and running what was recorded."""
