@@ -1,4 +1,5 @@
 import ctypes
+import os
 import struct
 import sys
 
@@ -271,3 +272,29 @@ def test_compiling_leaks_nothing():
     for _ in range(300):
         jit.compile_object(text)
     assert (pages() - before) * 4096 / 300 < 8192
+
+
+def test_what_llvm_remarks_is_kept_from_stderr(capfd):
+    """A loop that cannot be made of vectors, with a width asked for."""
+    text = """
+declare i1 @more(i64)
+define void @f(ptr %p) {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %n, %head ]
+  %v = call i1 @more(i64 %i)
+  %n = add i64 %i, 1
+  %again = icmp slt i64 %n, 64
+  br i1 %again, label %head, label %done, !llvm.loop !0
+done:
+  ret void
+}
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.vectorize.width", i32 4}
+"""
+    jit.compile_object(text)
+    assert capfd.readouterr().err == ""
+    with jit._without_remarks():
+        os.write(2, b"remark: nothing\nsomething else\n")
+    assert capfd.readouterr().err == "something else\n"

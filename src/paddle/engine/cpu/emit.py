@@ -38,14 +38,19 @@ class Emitter(Values):
     """Writes one kernel."""
 
     # -- loops --
-    def loop(self, variables: Sequence[Var], body: Any, bounds: tuple[str, str] | None = None) -> None:
-        """Writes nested loops over `variables` into the current level; `body()` writes the innermost."""
+    def loop(
+        self, variables: Sequence[Var], body: Any, bounds: tuple[str, str] | None = None, vectors: bool = True
+    ) -> None:
+        """Writes nested loops over `variables` into the current level; `body()` writes the innermost.
+
+        vectors: whether LLVM can do several steps at once.
+        """
         if not variables:
             body()
             return
         v, rest = variables[0], variables[1:]
         if v.extent == 1 and bounds is None:
-            self.loop(rest, body)
+            self.loop(rest, body, vectors=vectors)
             return
         if bounds is not None:
             low, high = bounds
@@ -62,8 +67,9 @@ class Emitter(Values):
         head, start, stop, latch = (self.label(w) for w in ("head", "body", "done", "next"))
         self.loops_written += 1
         before = self.loops_written
-        self.loop(rest, body)
-        hint = self.hint(v, level) if self.loops_written == before else ""
+        self.loop(rest, body, vectors=vectors)
+        plain = vectors and "ret void" not in level.code
+        hint = self.hint(v, plain) if self.loops_written == before else ""
         self.levels.pop()
         del self.level_of[v]
         more, after = self.name(), self.name()
@@ -84,10 +90,13 @@ class Emitter(Values):
             f"{stop}:",
         ]
 
-    def hint(self, v: Var, level: Level) -> str:
-        """For an innermost loop: it is to be made of vectors, not unrolled; for short ones, of which width."""
+    def hint(self, v: Var, plain: bool) -> str:
+        """For an innermost loop: it is to be made of vectors, not unrolled; for short ones, of which width.
+
+        plain: as far as can be told here, that is possible.
+        """
         n = v.extent
-        if not isinstance(n, int) or "ret void" in level.code:  # LLVM reports on stderr if a width cannot be had
+        if not isinstance(n, int) or (n >= 4 and not plain):
             return ", !llvm.loop !LOOP0"
         if n < 4:
             return ""
@@ -167,7 +176,7 @@ class Emitter(Values):
         self.put(f"store {t} {new}, ptr {acc}")
 
     def arg_reduction(self, kind: str, variables: Sequence[Var], body: Expr, acc: str) -> None:
-        self.loop(variables, self.arg_step(kind, body, acc))
+        self.loop(variables, self.arg_step(kind, body, acc), vectors=False)
 
     def arg_step(self, kind: str, body: Expr, acc: str) -> Any:
         """Prepares the search for the greatest or least; gives what looks at one element."""

@@ -232,8 +232,44 @@ def _optimize(module: Any, machine: Any) -> None:
         options.loop_vectorization = True
         options.slp_vectorization = False
         with llvm.create_pass_builder(machine, options) as builder, builder.getModulePassManager() as passes:
-            passes.run(module, builder)
+            with _without_remarks():
+                passes.run(module, builder)
             _free(passes)
+
+
+@contextlib.contextmanager
+def _without_remarks() -> Iterator[None]:
+    """Keeps from stderr what LLVM remarks on loops that it could not make of vectors; it has no setting for that.
+
+    What others write in the meantime comes out at the end.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            kept = os.dup(2)
+            stack.callback(os.close, kept)
+            file = stack.enter_context(_scratch())
+        except OSError:  # there is no stderr, or no room: then so be it
+            file = None
+        if file is not None:
+            os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            if file is not None:
+                os.dup2(kept, 2)
+                file.seek(0)
+                rest = [line for line in file.read().splitlines(True) if not line.startswith(b"remark: ")]
+                if rest:
+                    os.write(2, b"".join(rest))
+
+
+def _scratch() -> Any:
+    """A file that goes when it is closed."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create("remarks"), "w+b")
+    import tempfile
+
+    return tempfile.TemporaryFile()
 
 
 def _free(passes: Any) -> None:
