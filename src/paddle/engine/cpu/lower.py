@@ -185,7 +185,8 @@ class Lowering:
 
     def weight(self, v: Value) -> int:
         """Work for one element of v, with what is computed inside it."""
-        return self.cost.get(v, 99) + sum(self.weights.get(x, 0) for x in dict.fromkeys(v.node.inputs))  # type: ignore
+        inputs = v.node.inputs if v.node is not None else ()
+        return self.cost.get(v, 99) + sum(self.weights.get(x, 0) for x in dict.fromkeys(inputs))
 
     # -- steps --
     def run(self) -> list[Step]:

@@ -87,8 +87,8 @@ class Random(Operator):
         return made.reshape(self.shape).astype(self.dtype.name)
 
     def make(self, w: Any, xp: Any) -> Any:
-        """Elements from their words."""
-        raise NotImplementedError
+        """Elements from their words; each kind of random number has its own."""
+        raise NotImplementedError(type(self).__name__)
 
     vjp = absent("random numbers do not depend on anything differentiable")
 

@@ -11,7 +11,7 @@ import contextlib
 import dis
 import threading
 from collections.abc import Callable, Container, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -344,7 +344,3 @@ def expand(op: Operator, *values: Value) -> tuple[Value, ...]:
 
 def all_samples(op: type[Operator], seed: int = 0) -> Iterator[tuple[Operator, tuple[np.ndarray, ...]]]:
     yield from op.samples(np.random.default_rng(seed))
-
-
-def hints(cls: type[Operator]) -> dict[str, Any]:
-    return get_type_hints(cls)
