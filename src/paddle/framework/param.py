@@ -45,13 +45,13 @@ class Parameter(Tensor):
         if "shape" in kwargs or isinstance(requires_grad, (str, types.DType)):  # the older form: shape, dtype
             kind = dtype_of(kwargs.get("dtype", requires_grad))
             p.sg, p.type = kind.kind not in "fc", TensorType(tuple(kwargs.get("shape", data)), kind)
-            p.data = np.zeros(p.type.shape, kind.np)
+            p.buffer = np.zeros(p.type.shape, kind.np)
         elif data is None or not isinstance(data, Tensor):
             if data is not None:
                 a = np.array(data)
             else:
                 a = np.zeros((0,), types.default_dtype().np)
-            p.type, p.data = TensorType(a.shape, dtype_of(a.dtype)), np.ascontiguousarray(a) if a.ndim else a
+            p.type, p.buffer = TensorType(a.shape, dtype_of(a.dtype)), np.ascontiguousarray(a) if a.ndim else a
         else:
             p.type = data.type
             adopt(p, data.detach())
@@ -99,8 +99,8 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
         p = type(self)(self, requires_grad=not self.sg)
-        if p.data is not None:
-            p.data = p.data.copy()
+        if p.buffer is not None:
+            p.buffer = p.buffer.copy()
         for key, value in self.__dict__.items():
             p.__dict__[key] = copy.deepcopy(value, memo)
         p.__dict__["_name"] = self.name + unique_name.generate("_deepcopy")
@@ -129,9 +129,9 @@ def _rebuild(cls: type[Parameter], a: np.ndarray, sg: bool, state: dict[str, Any
 def adopt(p: Tensor, new: Tensor) -> None:
     """p, which nothing has used yet, takes the value of `new`, a Tensor that nobody else holds."""
     trace = tracing.local.trace
-    if new.data is None and new.epoch == trace.epoch and trace.values.get(new.slot) is new:
+    if new.buffer is None and new.epoch == trace.epoch and trace.values.get(new.slot) is new:
         trace.values[new.slot] = p
-    p.type, p.epoch, p.slot, p.data = new.type, new.epoch, new.slot, new.data
+    p.type, p.epoch, p.slot, p.buffer = new.type, new.epoch, new.slot, new.buffer
 
 
 class ParamAttr:
@@ -241,7 +241,7 @@ def make_parameter(
     p = object.__new__(Parameter)
     p.gnode = p.leaf = None
     p.epoch = p.slot = 0
-    p.sg, p.type, p.data = not (attr.trainable and kind.kind in "fc"), TensorType(shape, kind), None
+    p.sg, p.type, p.buffer = not (attr.trainable and kind.kind in "fc"), TensorType(shape, kind), None
     p.__init__(  # type: ignore[misc]
         name=name,
         optimize_attr={"learning_rate": attr.learning_rate},
@@ -256,7 +256,7 @@ def make_parameter(
         tracing.current().flush_before_next()
     else:
         start(p)
-        if p.data is None and p.epoch == 0:
+        if p.buffer is None and p.epoch == 0:
             raise errors.precondition(f"{type(start).__name__}: the initializer gave the parameter no value.")
     return p
 

@@ -68,8 +68,8 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         made = data.detach()
         if want is not None:
             made = cast(made, want)
-        if made.data is not None:
-            made = tracing.make_tensor(made.type, 0, 0, True, made.data)
+        if made.buffer is not None:
+            made = tracing.make_tensor(made.type, 0, 0, True, made.buffer)
         if not stop_gradient:
             made.stop_gradient = False
         return made

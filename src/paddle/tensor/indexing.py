@@ -81,7 +81,7 @@ def getitem(self: Tensor, item: Any) -> Tensor:
 
 def apply(x: Tensor, plan: Plan) -> Tensor:
     """The result of basic indexing."""
-    data = x.data
+    data = x.buffer
     if data is not None and x.sg and plan.rows is not None and x.epoch != _local.trace.epoch:
         # rows of values that are there: a view of them, so that no program depends on which rows
         start, stop = plan.rows

@@ -55,7 +55,7 @@ def binary(op: Any) -> Callable[[Any, Any], Any]:
             t.type = node.type
             t.epoch = epoch
             t.sg = node.sg
-            t.data = t.gnode = t.leaf = None
+            t.buffer = t.gnode = t.leaf = None
             t.slot = slot = node.slot
             trace.values[slot] = t
             trace.node = node.end

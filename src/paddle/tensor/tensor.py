@@ -225,7 +225,7 @@ class Tensor(tracing.Tensor):
         trace = _local.trace
         if self.epoch != trace.epoch:
             return
-        if self.data is None:
+        if self.buffer is None:
             tracing.rebind(self, Detach()(self))
         else:
             if trace.values.get(self.slot) is self:
@@ -381,8 +381,8 @@ class Tensor(tracing.Tensor):
 
     def detach(self) -> "Tensor":
         """The same value without its history."""
-        if self.data is not None:
-            return tracing.make_tensor(self.type, 0, 0, True, self.data)  # type: ignore[return-value]
+        if self.buffer is not None:
+            return tracing.make_tensor(self.type, 0, 0, True, self.buffer)  # type: ignore[return-value]
         return Detach()(self)
 
     def detach_(self) -> "Tensor":
@@ -396,9 +396,9 @@ class Tensor(tracing.Tensor):
     def array(self) -> np.ndarray:
         """The values, computed if need be. Belongs to the Tensor: not to be written to."""
         _local.trace.reads += 1
-        if self.data is None:
+        if self.buffer is None:
             tracing.materialize_elsewhere(self)
-        return self.data  # type: ignore[return-value]
+        return self.buffer  # type: ignore[return-value]
 
     def numpy(self) -> np.ndarray:
         """The values as an array of one's own; bfloat16 as uint16, as upstream does."""

@@ -54,9 +54,9 @@ def programs_run(monkeypatch):
 def test_nothing_runs_before_a_value_is_read():
     x = leaf(1.0, 2.0)
     y = x + x
-    assert y.data is None
+    assert y.buffer is None
     np.testing.assert_array_equal(y.array(), [2.0, 4.0])
-    assert y.data is not None
+    assert y.buffer is not None
 
 
 def test_only_reachable_values_are_computed(monkeypatch):
@@ -69,25 +69,25 @@ def test_only_reachable_values_are_computed(monkeypatch):
     del dropped
     np.testing.assert_array_equal(out.array(), [8.0, 14.0])
     assert seen[-1][0] == (slot_kept, slot_out)
-    np.testing.assert_array_equal(kept.data, [3.0, 6.0])
+    np.testing.assert_array_equal(kept.buffer, [3.0, 6.0])
 
 
 def test_in_place_update_reuses_the_buffer_when_nobody_else_holds_it(flag):
     flag("FLAGS_eager_compile", "always")
     x = leaf(*range(100))
-    address = x.data.ctypes.data
+    address = x.buffer.ctypes.data
     for i in range(3):
         rebind(x, x + 1.0)
         x.array()
-        assert x.data.ctypes.data == address, i
-    np.testing.assert_array_equal(x.data, np.arange(100) + 3)
+        assert x.buffer.ctypes.data == address, i
+    np.testing.assert_array_equal(x.buffer, np.arange(100) + 3)
 
 
 def test_in_place_update_leaves_what_others_hold(flag):
     flag("FLAGS_eager_compile", "always")
     x = leaf(1.0, 2.0)
     held = x.detach()
-    array = x.data
+    array = x.buffer
     rebind(x, x + 1.0)
     np.testing.assert_array_equal(x.array(), [2.0, 3.0])
     np.testing.assert_array_equal(held.array(), [1.0, 2.0])
@@ -207,7 +207,7 @@ def test_an_operator_may_have_more_arguments_than_a_trace_has_operations(flag):
 def test_sync_mode_runs_each_operation(flag):
     flag("FLAGS_eager_sync", True)
     x = leaf(1.0)
-    assert (x + x).data is not None
+    assert (x + x).buffer is not None
 
 
 def test_values_are_freed_with_their_tensors():
@@ -231,7 +231,7 @@ def test_index_out_of_range_names_operator_line_and_value_and_leaves_the_engine_
         assert "test_flush.py" in str(e.value)
         with pytest.raises(RuntimeError, match="lost"):
             y.array()
-        np.testing.assert_array_equal((x + 1.0).array(), x.data + 1)
+        np.testing.assert_array_equal((x + 1.0).array(), x.buffer + 1)
 
 
 def test_a_failed_check_inside_a_fused_kernel_names_its_own_operator_and_line(flag):
@@ -262,7 +262,7 @@ def test_threads_compute_side_by_side():
     def work(k):
         for i in range(30):
             got = (x * float(k) + float(i % 3)).array()
-            if not np.array_equal(got, x.data * np.float32(k) + np.float32(i % 3)):
+            if not np.array_equal(got, x.buffer * np.float32(k) + np.float32(i % 3)):
                 failures.append((k, i))
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 5)]
@@ -281,7 +281,7 @@ def test_threads_share_parameters():
     wanted = []
     for a in inputs:
         for w in weights:
-            a = np.tanh(a * w.data + w.data)
+            a = np.tanh(a * w.buffer + w.buffer)
         wanted.append(a)
     failures = []
 

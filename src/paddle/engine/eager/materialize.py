@@ -44,7 +44,7 @@ def _look(values: dict[int, Tensor], dead: int, owned: int) -> tuple[list[int], 
             if not t.sg:
                 differentiable.append(slot)
         else:
-            a = t.data
+            a = t.buffer
             if a is not None:
                 m = _count(a)
                 if m <= owned and a.base is None:
@@ -138,7 +138,7 @@ def flush(trace: Trace) -> None:
                     program = node.programs[key] = make_program(node, slots, donated)
                 elif program in _programs:
                     _programs.move_to_end(program)
-                arrays = [values[s].data for s in program.leaves]
+                arrays = [values[s].buffer for s in program.leaves]
                 with held:
                     outputs = program.run(arrays)
             except BaseException:
@@ -150,12 +150,12 @@ def flush(trace: Trace) -> None:
             for slot, a in zip(slots, outputs):
                 t = values.get(slot)
                 if t is not None:
-                    t.data = a
+                    t.buffer = a
             if trace.shadows:
                 by_slot = dict(zip(slots, outputs))
                 for s in trace.shadows:
                     if s.slot in by_slot:
-                        s.data = by_slot[s.slot]
+                        s.buffer = by_slot[s.slot]
         trace.restart()
         if trie.size > flags.get("FLAGS_eager_trie_nodes"):
             trie.clear()
@@ -193,10 +193,10 @@ def survey(trace: Trace, node: TrieNode, values: dict[int, Tensor]) -> tuple[tup
     live, differentiable, spare, _, _ = _look(values, _DEAD, _ONE_OWNER)
     if differentiable and tape.keep_records(trace, differentiable):
         _, _, spare, _, _ = _look(values, _DEAD, _ONE_OWNER)  # some arrays are saved for a backward now
-    slots = [s for s in live if values[s].data is None]
+    slots = [s for s in live if values[s].buffer is None]
     if trace.shadows:
         extra = {
-            s.slot for s, n in zip(trace.shadows, _shadow_counts(trace.shadows)) if n > _DEAD_SHADOW and s.data is None
+            s.slot for s, n in zip(trace.shadows, _shadow_counts(trace.shadows)) if n > _DEAD_SHADOW and s.buffer is None
         }
         slots = sorted(extra.union(slots))
     return tuple(slots), tuple(spare)
@@ -243,12 +243,12 @@ def may_fail(node: Any) -> bool:
 def read_foreign(trace: Trace, t: Tensor) -> None:
     """Computes the value of a Tensor of another thread's running trace; that trace goes on undisturbed."""
     with trace.lock:
-        if t.data is not None or t.epoch != trace.epoch:
+        if t.buffer is not None or t.epoch != trace.epoch:
             return
         node = trace.flush_next or trace.node
         values = dict(trace.values)
         graph, leaves = graph_of(path_to(node), (t.slot,))
-        t.data = backend(graph, tuple(False for _ in leaves))([values[s].data for s in leaves])[0]
+        t.buffer = backend(graph, tuple(False for _ in leaves))([values[s].buffer for s in leaves])[0]
 
 
 def _settings_changed(_: Any) -> None:

@@ -38,17 +38,17 @@ def recover(trace: Trace, path: list[TrieNode], live: list[int], backend: Any) -
     env, failed = run_steps(trace, path, wanted, backend)
     for slot in live:
         t = trace.values.get(slot)
-        if t is not None and t.data is None:
+        if t is not None and t.buffer is None:
             restore(trace, t, slot, before, env, failed)
     for s in trace.shadows:
-        if s.data is None:
-            s.data = env.get(s.slot)
+        if s.buffer is None:
+            s.buffer = env.get(s.slot)
     for t in list(trace.values.values()):
         leaf = t.leaf
         if leaf is not None and leaf.grad is not None:
             g = leaf.grad
             numbers = g.row_numbers if isinstance(g, RowTensor) else g
-            if g.epoch == trace.epoch and (g.data is None or numbers.data is None):
+            if g.epoch == trace.epoch and (g.buffer is None or numbers.buffer is None):
                 leaf.grad = None  # that backward did not happen
 
 
@@ -73,10 +73,10 @@ def restore(
         chain.append(before[chain[-1]])
     at = next((a for a in chain if isinstance(a, Tensor) or a < failed), chain[-1])
     was = at if isinstance(at, Tensor) else trace.values.get(at)
-    data = was.data if was is not None and was.data is not None else env.get(at) if type(at) is int else None
+    data = was.buffer if was is not None and was.buffer is not None else env.get(at) if type(at) is int else None
     if data is None:
         return
-    t.data = data
+    t.buffer = data
     if was is not None and was is not t:
         t.type, t.sg, t.gnode, t.leaf = was.type, was.sg, was.gnode, was.leaf
 
@@ -101,7 +101,7 @@ def run_steps(
         if not any(s in needed for s in slots):
             continue
         if step.op is None:
-            data = trace.values[step.slot].data
+            data = trace.values[step.slot].buffer
             if data is not None:
                 env[step.slot] = data
             continue

@@ -28,14 +28,14 @@ CLASS: list[type[Tensor]] = [RowTensor]  # paddle.Tensor's own subclass takes it
 
 def handle(t: Tensor, cls: type[Tensor]) -> Tensor:
     """Another Tensor, of the given class, of the value of t."""
-    if not t.sg and t.data is None:
+    if not t.sg and t.buffer is None:
         from .tape import edge_of
 
         edge_of(t)  # at a flush, records are kept for Tensors that the trace counts, which the new one is not
     made = _new(cls)
     made.type, made.epoch, made.slot, made.sg = t.type, t.epoch, t.slot, t.sg
-    made.data, made.gnode, made.leaf = t.data, t.gnode, t.leaf
-    if made.data is None and made.epoch == local.trace.epoch:
+    made.buffer, made.gnode, made.leaf = t.buffer, t.gnode, t.leaf
+    if made.buffer is None and made.epoch == local.trace.epoch:
         local.trace.shadows.append(made)
     return made
 

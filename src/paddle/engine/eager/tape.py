@@ -111,7 +111,7 @@ class GradNode:
         if not isinstance(saved, Tensor):
             return saved
         t = shadow(saved)
-        if t.data is None and t.epoch == local.trace.epoch:
+        if t.buffer is None and t.epoch == local.trace.epoch:
             local.trace.shadows.append(t)  # the rule's own operations may cause a flush
         t.sg, t.gnode, t.leaf = True, None, None
         if history and edge is not None:
@@ -223,8 +223,8 @@ def saved(trace: Trace, index: dict[int, TrieNode], slot: int, needed: bool) -> 
     if not needed:
         return Ghost(type_)
     known = trace.values.get(slot)
-    s = make_tensor(type_, trace.epoch, slot, True, None if known is None else known.data)
-    if s.data is None:
+    s = make_tensor(type_, trace.epoch, slot, True, None if known is None else known.buffer)
+    if s.buffer is None:
         trace.shadows.append(s)
     return s
 
@@ -296,7 +296,7 @@ def backward(tensors: Sequence[Tensor], grads: Sequence[Any], retain: bool = Fal
                         g = values[slot] = make_tensor(type_, epoch, slot, True)
                     accumulate(leaf_state(t), g if by is None else rows.recall(trace, g, by))
                 return
-    if len(tensors) == 1 and grads[0] is None and type(root.gnode) is tuple and root.data is not None:
+    if len(tensors) == 1 and grads[0] is None and type(root.gnode) is tuple and root.buffer is not None:
         if _backward_of_records(trace, root, retain):
             return
     edges = [edge_of(t) for t in tensors]
@@ -388,11 +388,11 @@ def _form(edge: tuple[GradNode, int]) -> Any:
         values: list[Any] = []
         for a in (*node.args, *node.outs):
             if isinstance(a, Tensor):
-                if a.data is None:
+                if a.buffer is None:
                     return None
-                at = arrays.get(id(a.data))
+                at = arrays.get(id(a.buffer))
                 if at is None:
-                    at = arrays[id(a.data)] = len(reads)
+                    at = arrays[id(a.buffer)] = len(reads)
                     reads.append(a)
                 else:
                     aliases.append((a, at))

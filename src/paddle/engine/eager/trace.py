@@ -67,23 +67,23 @@ class TrieNode:
 class Tensor:
     """The engine's part of a Tensor; `paddle.Tensor` adds the public methods.
 
-    A Tensor is either part of its thread's trace (`epoch` is the trace's, `slot` says which value) or has `data`,
+    A Tensor is either part of its thread's trace (`epoch` is the trace's, `slot` says which value) or has `buffer`,
     or both. In-place operations make it stand for another value.
 
     Attributes:
         type: shape and element type.
         sg: stop_gradient.
-        data: the array, None while deferred.
+        buffer: the array, None while deferred.
         gnode: (GradNode, output) that made it, None for a leaf or while the trace knows.
         leaf: gradient and hooks of a leaf (LeafState), made when needed.
     """
 
-    __slots__ = ("type", "epoch", "slot", "sg", "data", "gnode", "leaf", "__dict__", "__weakref__")
+    __slots__ = ("type", "epoch", "slot", "sg", "buffer", "gnode", "leaf", "__dict__", "__weakref__")
     type: TensorType
     epoch: int
     slot: int
     sg: bool
-    data: np.ndarray | None
+    buffer: np.ndarray | None
     gnode: Any
     leaf: Any
 
@@ -94,7 +94,7 @@ _new = object.__new__
 
 def make_tensor(type_: TensorType, epoch: int, slot: int, sg: bool, data: np.ndarray | None = None) -> Tensor:
     t = _new(TENSOR[0])
-    t.type, t.epoch, t.slot, t.sg, t.data, t.gnode, t.leaf = type_, epoch, slot, sg, data, None, None
+    t.type, t.epoch, t.slot, t.sg, t.buffer, t.gnode, t.leaf = type_, epoch, slot, sg, data, None, None
     return t
 
 
@@ -184,7 +184,7 @@ class Trace:
         """Gives a Tensor from outside this trace a slot."""
         if self.node is STUCK:
             self.ready()
-        if t.data is None:
+        if t.buffer is None:
             materialize_elsewhere(t)
         kind = 0 if t.sg else 1 if t.gnode is None else 2
         if kind == 2:
@@ -405,21 +405,21 @@ class Trace:
         entered, given = node.outs
         for i, slot in entered:
             t = reads[i]
-            if t.data is None:
+            if t.buffer is None:
                 materialize_elsewhere(t)
             t.epoch = 0
             t.slot = slot
             t.epoch = epoch
             values[slot] = t
         for x, old, slot in zip(writes, node.refs, given):
-            if x.data is None and x.epoch != epoch:
+            if x.buffer is None and x.epoch != epoch:
                 materialize_elsewhere(x)
             if slot != old:
                 was = _new(cls)
                 was.type, was.epoch, was.slot, was.sg = x.type, epoch, old, x.sg
-                was.data, was.gnode, was.leaf = x.data, x.gnode, x.leaf
+                was.buffer, was.gnode, was.leaf = x.buffer, x.gnode, x.leaf
                 values[old] = was
-                x.data = None
+                x.buffer = None
             values[slot] = x
             x.epoch, x.slot = epoch, slot
         self.changes.append(node)
@@ -455,7 +455,7 @@ class Trace:
                 self.values[x.slot] = old
             if new.epoch == self.epoch and self.values.get(new.slot) is new:
                 self.values[new.slot] = x
-            x.epoch, x.slot, x.data = new.epoch, new.slot, new.data
+            x.epoch, x.slot, x.buffer = new.epoch, new.slot, new.buffer
 
     # -- modes --
     def set_grad(self, on: bool) -> None:
@@ -549,7 +549,7 @@ def trace_of(t: Tensor) -> Trace | None:
 
 def materialize_elsewhere(t: Tensor) -> None:
     """Makes sure that a Tensor which some trace still owes has data."""
-    if t.data is not None:
+    if t.buffer is not None:
         return
     trace = local.trace
     if t.epoch == trace.epoch:
@@ -563,7 +563,7 @@ def materialize_elsewhere(t: Tensor) -> None:
             edge_of(t)
 
             read_foreign(other, t)
-    if t.data is None:
+    if t.buffer is None:
         raise errors.precondition(
             "This Tensor's value was lost: the operation that makes it failed, or its thread has ended.",
             hint="look at the first error that was raised.",
@@ -594,7 +594,7 @@ def rebind(x: Tensor, new: Tensor) -> Tensor:
         trace.values[x.slot] = shadow(x)
     if new.epoch == trace.epoch and new.slot in trace.values and trace.values[new.slot] is new:
         trace.values[new.slot] = x
-    x.type, x.epoch, x.slot, x.data = new.type, new.epoch, new.slot, new.data
+    x.type, x.epoch, x.slot, x.buffer = new.type, new.epoch, new.slot, new.buffer
     if not new.sg:
         x.sg, x.gnode, x.leaf = new.sg, new.gnode, new.leaf
     return x
@@ -602,15 +602,15 @@ def rebind(x: Tensor, new: Tensor) -> Tensor:
 
 def note_change(trace: Trace, x: Tensor, new: Tensor) -> None:
     """Remembers what x was before it stood for `new`, should the program fail that makes `new`."""
-    if new.epoch == trace.epoch and new.data is None:
+    if new.epoch == trace.epoch and new.buffer is None:
         if x.epoch == trace.epoch:
             trace.changes.append((new.slot, x.slot))
-        elif x.data is not None:
+        elif x.buffer is not None:
             trace.changes.append((new.slot, shadow(x)))
 
 
 def shadow(t: Tensor) -> Tensor:
     """Another handle of the same value."""
-    s = make_tensor(t.type, t.epoch, t.slot, t.sg, t.data)
+    s = make_tensor(t.type, t.epoch, t.slot, t.sg, t.buffer)
     s.gnode, s.leaf = t.gnode, t.leaf
     return s

@@ -20,7 +20,7 @@ __all__ = ["embedding", "embedding_renorm_", "one_hot"]
 
 def check_range(x: Any, size: int, name: str) -> None:
     """Refuses indices outside [0, size) at the call where their values are known; else the run refuses them."""
-    a = x.data
+    a = x.buffer
     if a is not None and a.size and (a.min() < 0 or a.max() >= size):
         raise errors.out_of_range(
             f"{name}: an index is out of range.",

@@ -258,7 +258,7 @@ def nll_loss(input: Tensor, label: Tensor, weight: Tensor | None = None, ignore_
     label, _ = _hard_label(fn, x, label, 1)
     from .input import check_range
 
-    if label.data is not None and ignore_index not in label.data:
+    if label.buffer is not None and ignore_index not in label.buffer:
         check_range(label, x.shape[1], fn)
     loss = -PickLabel(1, int(ignore_index))(x, label)
     share = None

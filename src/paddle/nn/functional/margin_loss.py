@@ -429,7 +429,7 @@ def gaussian_nll_loss(input: Tensor, label: Tensor, variance: Tensor, full: bool
             variance = reshape(variance, (*shape[:-1], 1))
         elif not (shape[:-1] == tuple(variance.shape)[:-1] and variance.ndim and variance.shape[-1] == 1):
             raise _mismatch(fn, input=input, variance=variance)
-    if variance.data is not None and (variance.data < 0).any():
+    if variance.buffer is not None and (variance.buffer < 0).any():
         raise errors.invalid_argument(f"{fn}: a variance is negative.", expected="variances of at least 0")
     v = ew.maximum(variance, float(epsilon))
     d = input - label

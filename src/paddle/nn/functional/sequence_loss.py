@@ -223,7 +223,7 @@ def adaptive_log_softmax_with_loss(input: Tensor, label: Tensor, head_weight: Te
             received=f"input: {input.type}, label: {label.type}",
         )
     edges = [int(c) for c in cutoffs]
-    if label.data is not None and label.size and (label.data.min() < 0 or label.data.max() >= edges[-1]):
+    if label.buffer is not None and label.size and (label.buffer.min() < 0 or label.buffer.max() >= edges[-1]):
         raise errors.invalid_argument(f"{fn}: a label is out of range.", expected=f"[0, {edges[-1]})")
     x = reshape(input, (1, *input.shape)) if single else input
     y = ew.cast(reshape(label, (1,)) if single else label, int64)

@@ -64,7 +64,7 @@ def as_owned(a: np.ndarray, dtype: Any) -> np.ndarray:
 
 def give(var: Tensor, new: Tensor) -> None:
     """var takes the value of new, without a record for gradients."""
-    if var.data is None and var.epoch == 0:
+    if var.buffer is None and var.epoch == 0:
         adopt(var, new)
     else:
         tracing.rebind(var, new)
