@@ -76,6 +76,11 @@ class Program:
         self.leaves, self.run, self.home = leaves, run, home
 
 
+# Who sees flushes: a profiler while it records, else None. `begin` and `end` frame a flush (what `begin` gives is
+# handed to `end`; a flush that fails has no end), `made` is told of a new program, `run` runs one.
+watcher: Any = None
+
+
 def path_to(node: TrieNode) -> list[TrieNode]:
     """The steps that make values, in order."""
     found = []
@@ -126,6 +131,8 @@ def flush(trace: Trace) -> None:
         if not values:
             trace.restart()
             return
+        watch = watcher
+        began = watch.begin() if watch is not None else None
         slots, donated = survey(trace, node, values)
         held = uninterrupted()
         if slots:
@@ -136,11 +143,13 @@ def flush(trace: Trace) -> None:
             try:
                 if program is None:
                     program = node.programs[key] = make_program(node, slots, donated)
+                    if watch is not None:
+                        watch.made(program)
                 elif program in _programs:
                     _programs.move_to_end(program)
                 arrays = [values[s].buffer for s in program.leaves]
                 with held:
-                    outputs = program.run(arrays)
+                    outputs = program.run(arrays) if watch is None else watch.run(program, arrays)
             except BaseException:
                 try:
                     recover(trace, path_to(node), list(slots), backend)
@@ -159,6 +168,8 @@ def flush(trace: Trace) -> None:
         trace.restart()
         if trie.size > flags.get("FLAGS_eager_trie_nodes"):
             trie.clear()
+    if watch is not None:
+        watch.end(began)
     if held.caught is not None:
         raise KeyboardInterrupt
 
