@@ -10,6 +10,7 @@ import numpy as np
 from ..engine import errors, types
 from ..engine.eager import trace as tracing
 from ..engine.eager.rows import alike
+from ..engine.eager.tape import gradient
 from ..engine.ops.elementwise import cast, divide, multiply
 from ..optimizer import Optimizer
 from ..tensor.logic import isfinite, logical_and
@@ -102,8 +103,8 @@ class AmpScaler:
             raise errors.precondition(
                 f"GradScaler.unscale_: {done} was called since the last update.", hint="call update once per step."
             )
-        params = [p for p in optimizer._parameters() if not p.sg and p.grad is not None]
-        grads = [p.grad for p in params]
+        params = [p for p in optimizer._parameters() if not p.sg and gradient(p) is not None]
+        grads = [gradient(p) for p in params]
         trace = tracing.current()
         grad, amp = trace.grad, trace.set_amp(None)
         trace.set_grad(False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..engine import errors
 from ..engine.eager import trace as tracing
+from ..engine.eager.tape import gradient
 from ..tensor.tensor import Tensor
 from .optimizer import Optimizer
 
@@ -74,7 +75,7 @@ class LBFGS(Optimizer):
 
     # -- parameters as one vector --
     def _pairs(self) -> list[tuple[Any, Any]]:
-        pairs = [(p, p.grad) for p in self._parameters() if not p.sg]
+        pairs = [(p, gradient(p)) for p in self._parameters() if not p.sg]
         pairs = [(p, g if g is not None else tracing.from_array(np.zeros(p.type.shape, p.type.dtype.np)))
                  for p, g in pairs]  # fmt: skip
         if self._grad_clip is not None:

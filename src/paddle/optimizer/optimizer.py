@@ -11,6 +11,7 @@ import numpy as np
 from ..engine import errors, types
 from ..engine.eager import trace as tracing
 from ..engine.eager.rows import RowTensor, from_tensor
+from ..engine.eager.tape import gradient
 from ..engine.ops.creation import Full
 from ..engine.ops.elementwise import cast
 from ..engine.ops.rows import dense
@@ -203,7 +204,7 @@ class Optimizer:
         if plan is None:
             found = []
             for rule, params, clip, decay in self._rules:
-                pairs = [(p, p.grad) for p in params if not p.sg]
+                pairs = [(p, gradient(p)) for p in params if not p.sg]
                 found.append((rule, [(p, g) for p, g in pairs if g is not None], clip, decay))
             self._apply(found)
             return

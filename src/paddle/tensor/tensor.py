@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import itertools
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,7 +18,6 @@ from ..engine import errors, types
 from ..engine.eager import rows, tape
 from ..engine.eager import trace as tracing
 from ..engine.eager.trace import from_array
-from ..engine.ops.creation import Full
 from ..engine.ops.elementwise import Detach
 from ..engine.ops.shape import Reshape
 from ..engine.types import DType
@@ -247,13 +247,10 @@ class Tensor(tracing.Tensor):
 
     @property
     def grad(self) -> Any:
-        leaf = self.leaf
-        if leaf is None:
-            return None
-        if leaf.zero:
-            leaf.grad = Full(self.type.shape, 0.0, self.type.dtype)()
-            leaf.zero = False
-        return leaf.grad
+        g = tape.gradient(self)
+        if g is not None and g.sg:
+            tape.as_leaf(g)
+        return g
 
     @grad.setter
     def grad(self, value: Any) -> None:
@@ -262,7 +259,9 @@ class Tensor(tracing.Tensor):
                 "grad: a gradient is a Tensor.", expected="a Tensor or None", received=type(value).__name__
             )
         state = tape.leaf_state(self)
-        state.grad, state.zero = value if value is None else rows.alike(state.grad, value), False
+        if value is not None:  # a Tensor of its own, which later gradients are added to
+            value = rows.alike(state.grad, value).detach()
+        state.grad, state.zero = value, False
 
     @property
     def grad_(self) -> Any:
@@ -380,10 +379,34 @@ class Tensor(tracing.Tensor):
             node.keep[i] = tape.leaf_state(self)
 
     def detach(self) -> "Tensor":
-        """The same value without its history."""
+        """The same value without its history. A change of it in place changes this Tensor too."""
         if self.buffer is not None:
-            return tracing.make_tensor(self.type, 0, 0, True, self.buffer)  # type: ignore[return-value]
-        return Detach()(self)
+            made = tracing.make_tensor(self.type, 0, 0, True, self.buffer)
+        else:
+            made = Detach()(self)
+        made.__dict__["_base"] = (weakref.ref(self), None)
+        return made  # type: ignore[return-value]
+
+    @property
+    def data(self) -> "Tensor":
+        """The same value without its history, as `detach` gives it. Assigned to, this Tensor takes another value.
+
+        Examples:
+            >>> w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+            >>> _ = w.data.fill_(3.0)
+            >>> w.data = w.data * 2
+            >>> w.tolist(), w.stop_gradient
+            ([6.0, 6.0], False)
+        """
+        return self.detach()
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, Tensor):
+            raise errors.invalid_argument(
+                "data: the value is not a Tensor.", expected="a Tensor", received=type(value).__name__
+            )
+        tracing.rebind(self, value.detach())
 
     def detach_(self) -> "Tensor":
         """Forgets how this Tensor was made. Returns it."""
@@ -469,7 +492,13 @@ class Tensor(tracing.Tensor):
                 errors.message("InvalidArgument", "set_value: the value does not fit the Tensor.", f"{self.type}",
                                f"{a.dtype.name}{list(a.shape)}")
             )  # fmt: skip
-        tracing.rebind(self, from_array(np.array(a, order="C")))
+        made = from_array(np.array(a, order="C"))
+        if "_base" in self.__dict__:
+            from ..utils.public import replace
+
+            replace(self, made)
+        else:
+            tracing.rebind(self, made)
 
     def copy_(self, other: "Tensor", blocking: bool = True) -> "Tensor":
         """Takes the values of another Tensor. Returns this one."""

@@ -175,7 +175,10 @@ def replace(x: Any, new: Any) -> Any:
         if "_base" in state:
             ref, plan = state["_base"]
             base = ref()
-            if base is not None and x.type.dtype is base.type.dtype and x.type.size == math.prod(plan.sliced):
+            if base is not None and plan is None:
+                if x.type is base.type:
+                    replace(base, x.detach())
+            elif base is not None and x.type.dtype is base.type.dtype and x.type.size == math.prod(plan.sliced):
                 from ..engine.ops.indexing import SliceSet
                 from ..engine.ops.shape import reshape
 

@@ -207,7 +207,9 @@ def survey(trace: Trace, node: TrieNode, values: dict[int, Tensor]) -> tuple[tup
     slots = [s for s in live if values[s].buffer is None]
     if trace.shadows:
         extra = {
-            s.slot for s, n in zip(trace.shadows, _shadow_counts(trace.shadows)) if n > _DEAD_SHADOW and s.buffer is None
+            s.slot
+            for s, n in zip(trace.shadows, _shadow_counts(trace.shadows))
+            if n > _DEAD_SHADOW and s.buffer is None
         }
         slots = sorted(extra.union(slots))
     return tuple(slots), tuple(spare)

@@ -64,7 +64,7 @@ def alike(g: Any, changed: Any) -> Any:
 def added(total: Any, g: Any) -> Any:
     """The sum of two gradients, one of them by rows."""
     out = add_grads(from_tensor(total), from_tensor(g))
-    if isinstance(out, RowGrad) and out.values.sg:
+    if isinstance(out, RowGrad):
         rebind(total, out.values)
         total.row_numbers = out.rows
         return total

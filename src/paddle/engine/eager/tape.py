@@ -15,12 +15,25 @@ from typing import Any
 
 from .. import errors
 from ..ops.creation import Full
-from ..ops.elementwise import add
+from ..ops.elementwise import Detach, add
 from ..ops.number import Number
 from ..ops.rows import add_grads, dense
 from ..types import TensorType
 from . import rows
-from .trace import Tensor, Trace, TrieNode, current, local, make_tensor, rebind, shadow, trace_of
+from .trace import (
+    STUCK,
+    TENSOR,
+    Tensor,
+    Trace,
+    TrieNode,
+    current,
+    local,
+    make_tensor,
+    materialize_elsewhere,
+    rebind,
+    shadow,
+    trace_of,
+)
 
 _sequence = itertools.count()
 
@@ -294,6 +307,8 @@ def backward(tensors: Sequence[Tensor], grads: Sequence[Any], retain: bool = Fal
                     g = values.get(slot)
                     if g is None:
                         g = values[slot] = make_tensor(type_, epoch, slot, True)
+                    elif by is None:
+                        g = rows.handle(g, TENSOR[0])  # another leaf has this one: each is changed on its own
                     accumulate(leaf_state(t), g if by is None else rows.recall(trace, g, by))
                 return
     if len(tensors) == 1 and grads[0] is None and type(root.gnode) is tuple and root.buffer is not None:
@@ -312,8 +327,47 @@ def backward(tensors: Sequence[Tensor], grads: Sequence[Any], retain: bool = Fal
             node.outs = tuple(outs)
             start.children[key] = node
     del edges, visited
-    for state, g in found:
+    for (state, _), g in zip(found, _each_its_own([g for _, g in found], grads)):
         accumulate(state, g)
+
+
+def _each_its_own(found: Sequence[Any], given: Sequence[Any] = ()) -> list[Any]:
+    """Gradients without a Tensor twice, nor one of the user's: each may be changed in place."""
+    seen = {id(g) for g in given}
+    out = []
+    for g in found:
+        if isinstance(g, Tensor):
+            if id(g) in seen:
+                g = rows.handle(g, TENSOR[0])
+            seen.add(id(g))
+        out.append(g)
+    return out
+
+
+def gradient(t: Tensor) -> Any:
+    """The gradient of t as computed, or None."""
+    leaf = t.leaf
+    if leaf is None:
+        return None
+    if leaf.zero:
+        leaf.grad = Full(t.type.shape, 0.0, t.type.dtype)()
+        leaf.zero = False
+    return leaf.grad
+
+
+def as_leaf(t: Tensor) -> None:
+    """t, which has no history, takes gradients from here on."""
+    trace = current()
+    if t.epoch == trace.epoch and trace.node is STUCK:
+        trace.ready()  # may end the trace
+    if t.epoch == trace.epoch:
+        if trace.values.get(t.slot) is not t:
+            rebind(t, Detach()(t))  # the slot's gradients go to another Tensor
+        mark = trace.mark(("leaf", t.slot, None))
+        mark.given = mark.given.union((t.slot,))
+    elif t.buffer is None:
+        materialize_elsewhere(t)
+    t.sg = False
 
 
 def _free(trace: Trace, root: int, visited: Sequence[GradNode]) -> None:
@@ -361,7 +415,7 @@ def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
         return False
     grads = trace.macro(key, reads, compute)
     takers, heights = _takers[key]
-    for i, g in zip(takers, rows.gathered(grads, heights)):
+    for i, g in zip(takers, _each_its_own(rows.gathered(grads, heights))):
         accumulate(leaves[i], g)
     if not retain:
         for node in nodes:
@@ -446,14 +500,22 @@ def accumulate(state: LeafState, g: Any) -> None:
     if state.hooks:
         for hook in list(state.hooks.values()):
             changed = hook(g)
-            g = g if changed is None else rows.alike(g, changed)
+            if changed is not None and changed is not g:
+                g = rows.alike(g, rows.handle(changed, type(changed)))
+    if not g.sg:
+        g = Detach()(g)
     if state.grad is None:
         state.grad, state.zero = g, False
-    elif isinstance(g, rows.RowTensor) or isinstance(state.grad, rows.RowTensor):
-        state.grad = rows.added(state.grad, g)
     else:
-        total = add(state.grad, g)
-        state.grad = rebind(state.grad, total) if total.sg else total
+        trace = current()
+        before = trace.grad
+        if not state.grad.sg:
+            trace.set_grad(False)
+        if isinstance(g, rows.RowTensor) or isinstance(state.grad, rows.RowTensor):
+            state.grad = rows.added(state.grad, g)
+        else:
+            rebind(state.grad, add(state.grad, g))
+        trace.set_grad(before)
     if state.post:
         for hook in list(state.post.values()):
             hook(state.tensor() if state.tensor is not None else None)
@@ -528,7 +590,7 @@ def walk(
                 pure = False
                 for i, state in node.keep.items():
                     if gs[i] is not None:
-                        accumulate(state, gs[i])
+                        accumulate(state, rows.handle(gs[i], TENSOR[0]))
             if wanted is not None:
                 for i, g in enumerate(gs):
                     if (node, i) in wanted and g is not None:
@@ -610,7 +672,7 @@ def grad(
             found[edge] = g
     if not retain:
         _free(current(), outputs[0].slot, visited)
-    result = [None if t is None else rows.to_tensor(found.get(t)) for t in targets]
+    result = _each_its_own([None if t is None else rows.to_tensor(found.get(t)) for t in targets], grads)
     if not allow_unused and any(r is None for r in result):
         i = next(i for i, r in enumerate(result) if r is None)
         raise errors.invalid_argument(

@@ -418,7 +418,9 @@ class Trace:
                 was = _new(cls)
                 was.type, was.epoch, was.slot, was.sg = x.type, epoch, old, x.sg
                 was.buffer, was.gnode, was.leaf = x.buffer, x.gnode, x.leaf
-                values[old] = was
+                known = values.get(old)
+                if known is x or known is None:
+                    values[old] = was
                 x.buffer = None
             values[slot] = x
             x.epoch, x.slot = epoch, slot

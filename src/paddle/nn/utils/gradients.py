@@ -7,6 +7,7 @@ from typing import Any
 
 from ...engine import errors
 from ...engine.eager.rows import RowTensor, from_tensor, to_tensor
+from ...engine.eager.tape import gradient
 from ...engine.ops.elementwise import cast, greater_than, maximum, minimum, sqrt
 from ...engine.ops.reduction import Max, sum_
 from ...framework.grad_mode import no_grad
@@ -17,10 +18,10 @@ __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 
 def _with_grad(parameters: Tensor | Iterable[Any]) -> list[Any]:
     params = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    params = [p for p in params if p.grad is not None]
+    params = [p for p in params if gradient(p) is not None]
     for p in params:
-        if isinstance(p.grad, RowTensor):  # each row once, so that norms and bounds see its sum
-            p.grad = to_tensor(from_tensor(p.grad).once())
+        if isinstance(gradient(p), RowTensor):  # each row once, so that norms and bounds see its sum
+            p.grad = to_tensor(from_tensor(gradient(p)).once())
     return params
 
 
@@ -59,7 +60,7 @@ def clip_grad_norm_(
         from ...tensor import zeros
 
         return zeros([])
-    sizes = [maximum(p.grad, -p.grad) for p in params]
+    sizes = [maximum(gradient(p), -gradient(p)) for p in params]
     every = [tuple(range(g.ndim)) for g in sizes]
     total: Any = None
     if order == float("inf"):
@@ -86,7 +87,7 @@ def clip_grad_norm_(
         )
     factor = minimum(float(max_norm) / (total + 1e-6), 1.0)
     for p in params:
-        p.grad = p.grad * cast(factor, p.grad.dtype)
+        p.grad = gradient(p) * cast(factor, gradient(p).dtype)
     return total
 
 
@@ -103,4 +104,4 @@ def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> N
             "clip_grad_value_: clip_value is not a number.", expected="a float", received=type(clip_value).__name__
         )
     for p in _with_grad(parameters):
-        p.grad = minimum(maximum(p.grad, -float(clip_value)), float(clip_value))
+        p.grad = minimum(maximum(gradient(p), -float(clip_value)), float(clip_value))
