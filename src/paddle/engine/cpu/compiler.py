@@ -19,13 +19,15 @@ from .. import flags
 from ..ir import saved
 from ..ir.graph import Graph, Value
 from ..ops.registry import registry
+from ..passes import recurrence as recurrences
 from ..passes.simplify import decompose, simplify
-from . import jit
+from . import jit, recurrence
 from .emit import Emitter
 from .loops import Kernel, loads_in
-from .lower import AliasStep, HostStep, LoopStep, ProductStep, Step, steps_of
+from .lower import steps_of
 from .plan import MemoryPlan, Place, split
-from .split import split as split_steps
+from .recurrence import RecurrenceStep
+from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step
 
 
 @functools.cache
@@ -125,21 +127,21 @@ def with_loop_hints(text: str) -> str:
 
 
 def prepare(graph: Graph, fuse: bool) -> Graph:
-    graph = decompose(graph)
-    return simplify(graph) if fuse else graph
+    """The graph in primitives, and simplified if the tier fuses."""
+    each = lambda g: simplify(decompose(g)) if fuse else decompose(g)
+    return recurrences.prepare(each(graph), each, numbers_inside=fuse)
 
 
 # ---- the compiled tier ------------------------------------------------------------------------
 def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, Any], list[bytes]]:
     """The whole graph, fused: its description and the objects with its kernels."""
     graph = prepare(graph, True)
-    steps = split_steps(graph, steps_of(graph))
+    steps = steps_of(graph)
     plan = MemoryPlan(graph, steps, donated)
     loops: list[str] = []
     products: list[str] = []
     functions: set[str] = set()
     names: dict[str, str] = {}
-    native: dict[int, Any] = {}
 
     def function(text: str, texts: list[str]) -> str:
         """The name of a kernel; equal ones are compiled once."""
@@ -149,21 +151,28 @@ def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, An
             texts.append(text.replace("@KERNEL", f"@{got}"))
         return got
 
-    for i, s in enumerate(steps):
-        if isinstance(s, LoopStep):
-            kernel = loop_kernel(s, plan.shared.get(i, {}))
-            functions |= kernel.functions
-            total, grain = split(kernel, {})
-            native[i] = {
-                "fn": function(kernel.text, loops), "total": total, "grain": grain, "dims": [],
-                "values": [o.key for o in kernel.operands], "messages": kernel.messages,
-            }  # fmt: skip
-        elif isinstance(s, ProductStep):
-            native[i] = product_launch(s, lambda text: function(text, products))
+    def native(steps: list[Step], plan: MemoryPlan) -> dict[int, Any]:
+        found: dict[int, Any] = {}
+        for i, s in enumerate(steps):
+            if isinstance(s, LoopStep):
+                kernel = loop_kernel(s, plan.shared.get(i, {}))
+                functions.update(kernel.functions)
+                total, grain = split(kernel, {})
+                found[i] = {
+                    "fn": function(kernel.text, loops), "total": total, "grain": grain, "dims": [],
+                    "values": [o.key for o in kernel.operands], "messages": kernel.messages,
+                }  # fmt: skip
+            elif isinstance(s, ProductStep):
+                found[i] = product_launch(s, lambda text: function(text, products))
+            elif isinstance(s, RecurrenceStep):
+                found[i] = native(s.steps, s.plan)
+        return found
+
+    made = native(steps, plan)
     objects = [jit.compile_object(module_text(loops, functions))] if loops else []
     if products:  # written as they shall be: LLVM's passes take long over them and gain nothing
         objects.append(jit.compile_object(module_text(products, set()), optimize=False))
-    return describe(graph, steps, plan, native), objects
+    return describe(graph, steps, plan, made), objects
 
 
 def loop_kernel(s: LoopStep, shared: dict[Value, Value]) -> Kernel:
@@ -197,24 +206,8 @@ def tile_spec(s: ProductStep, dynamic: bool) -> Any:
 
 # ---- descriptions -----------------------------------------------------------------------------
 def describe(graph: Graph, steps: list[Step], plan: MemoryPlan, native: dict[int, Any]) -> dict[str, Any]:
-    out: list[dict[str, Any]] = []
-    for i, s in enumerate(steps):
-        if isinstance(s, AliasStep):
-            continue
-        line = list(s.node.line) if s.node.line else None
-        if isinstance(s, HostStep):
-            out.append({
-                "host": s.node.op.name, "attrs": {k: saved.encode(a) for k, a in s.node.op.attributes().items()},
-                "in": [spot(plan, v) for v in s.node.inputs], "out": [spot(plan, v) for v in s.node.outputs],
-                "overwrites": i in plan.overwriting, "line": line,
-            })  # fmt: skip
-        else:
-            n = native[i]
-            out.append({
-                "fn": n["fn"], "total": n["total"], "grain": n["grain"], "dims": n["dims"],
-                "ptrs": [place(plan, v) for v in n["values"]], "messages": n["messages"], "op": s.node.op.name,
-                "line": line,
-            })  # fmt: skip
+    """A program as plain data. native: by step, its launch; of a recurrence, those of its step."""
+    out = launches(steps, plan, native)
     return {
         "arena": plan.arena,
         "inputs": len(graph.inputs),
@@ -228,6 +221,32 @@ def describe(graph: Graph, steps: list[Step], plan: MemoryPlan, native: dict[int
             if j not in plan.forwarded and plan.place[plan.root_of(v)].base[0] == "host"
         ],
     }
+
+
+def launches(steps: list[Step], plan: MemoryPlan, native: dict[int, Any]) -> list[dict[str, Any]]:
+    out: list[dict[str, Any]] = []
+    for i, s in enumerate(steps):
+        if isinstance(s, AliasStep):
+            continue
+        line = list(s.node.line) if s.node.line else None
+        if isinstance(s, HostStep):
+            out.append({
+                "host": s.node.op.name, "attrs": {k: saved.encode(a) for k, a in s.node.op.attributes().items()},
+                "in": [spot(plan, v) for v in s.node.inputs], "out": [spot(plan, v) for v in s.node.outputs],
+                "overwrites": i in plan.overwriting, "line": line,
+            })  # fmt: skip
+        elif isinstance(s, RecurrenceStep):
+            within = launches(s.steps, s.plan, native[i])
+            repeat = recurrence.describe(s, within, lambda v: place(plan, v), plan.scratch.get(i, 0))
+            out.append({"repeat": repeat, "line": line})
+        else:
+            n = native[i]
+            out.append({
+                "fn": n["fn"], "total": n["total"], "grain": n["grain"], "dims": n["dims"],
+                "ptrs": [place(plan, v) for v in n["values"]], "messages": n["messages"], "op": s.node.op.name,
+                "line": line,
+            })  # fmt: skip
+    return out
 
 
 def place(plan: MemoryPlan, v: Value) -> list[Any]:

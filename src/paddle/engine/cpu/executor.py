@@ -20,9 +20,11 @@ from ..ops.registry import registry, run_numpy
 from ..types import dtype_of
 from . import compiler, jit, kernels, workers
 from .cache import object_cache
-from .lower import LoopStep, ProductStep, single_steps
+from .lower import single_steps
 from .plan import MemoryPlan
+from .recurrence import RecurrenceStep, expanded, functions_in
 from .runtime import Commands, runtime
+from .steps import LoopStep, ProductStep, Step
 
 statistics: dict[str, float] = {
     "first_runs": 0,
@@ -78,7 +80,7 @@ class Plan:
         self.lines = lines
         commands, size = Commands(), 0
         first = 0
-        for s in description["steps"]:
+        for s in expanded(description["steps"]):
             if "host" in s:
                 if size:
                     self.segments.append((commands.finish(), first))
@@ -284,7 +286,7 @@ class Executor:
             object_cache().put(key, result)
         self.job = None
         description, objects = compiler.unpack(result)
-        names = {s["fn"] for s in description["steps"] if "fn" in s}
+        names = {s["fn"] for s in functions_in(description["steps"])}
         kinds = [k for k in "kp" if any(n[0] == k for n in names)]
         loaded = [jit.load(code, [n for n in names if n[0] == k]) for k, code in zip(kinds, objects)]
         functions = {name: address for part in loaded for name, address in part.addresses.items()}
@@ -317,19 +319,31 @@ def first_tier(graph: Graph, donated: tuple[bool, ...]) -> Plan:
     donated += (False,) * len(numbers)
     steps = single_steps(graph)
     plan = MemoryPlan(graph, steps, donated, loops=False)
-    native = {}
-    for i, s in enumerate(steps):
-        if isinstance(s, LoopStep):
-            native[i] = kernels.launch(s.node, s.outputs[0].index)
-        elif isinstance(s, ProductStep):
-            native[i] = kernels.product_launch(s)
-    code = [n["code"] for n in native.values()]
+    code: list[Any] = []
+    native = launches(steps, code)
     description = compiler.describe(graph, steps, plan, native)
     made = Plan(description, {}, code)
     made.numbers = numbers
     if early:
         keep_first(key, description, code, numbers, whole)
     return made
+
+
+def launches(steps: list[Step], code: list[Any]) -> dict[int, Any]:
+    """The launches of steps, and their kernels in `code`."""
+    native: dict[int, Any] = {}
+    for i, s in enumerate(steps):
+        if isinstance(s, LoopStep):
+            native[i] = kernels.launch(s.node, s.outputs[0].index)
+        elif isinstance(s, ProductStep):
+            native[i] = kernels.product_launch(s)
+        elif isinstance(s, RecurrenceStep):
+            native[i] = launches(s.steps, code)
+            continue
+        else:
+            continue
+        code.append(native[i]["code"])
+    return native
 
 
 EARLY = 32  # plans of the first tier that are kept: what a process runs first, the next one runs first
@@ -341,10 +355,15 @@ def keep_first(key: str, description: dict[str, Any], code: list[Any], numbers: 
     ready = {r.address: r for r in code}
     names = {address: f"f{i}" for i, address in enumerate(ready)}
     places = {n.line: i for i, n in reversed(list(enumerate(graph.nodes))) if n.line}
-    steps = []
-    for s in description["steps"]:
+
+    def named(s: dict[str, Any]) -> dict[str, Any]:
         line = None if s["line"] is None else ["", places[tuple(s["line"])]]
-        steps.append({**s, "line": line, **({"fn": names[s["fn"]]} if "fn" in s else {})})
+        if "repeat" in s:
+            repeat = {**s["repeat"], "launches": [named(x) for x in s["repeat"]["launches"]]}
+            return {**s, "line": line, "repeat": repeat}
+        return {**s, "line": line, **({"fn": names[s["fn"]]} if "fn" in s else {})}
+
+    steps = [named(s) for s in description["steps"]]
     known = [[a.dtype.name, saved.encode(a.item())] for a in numbers]
     object_cache().put(
         key, compiler.pack({**description, "steps": steps, "numbers": known}, [r.data for r in ready.values()])

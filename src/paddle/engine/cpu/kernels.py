@@ -18,7 +18,7 @@ from .cache import object_cache
 from .emit import Emitter
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
 from .loops import Kernel, Loops, Store
-from .lower import ProductStep
+from .steps import ProductStep
 from .plan import split
 
 

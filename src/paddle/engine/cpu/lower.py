@@ -7,59 +7,24 @@ a loop form runs its numpy form as a host step.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from .. import types
 from ..ir.graph import Graph, Node, Value
 from ..ops.elementwise import Detach
+from ..ops.recurrence import Recurrence
 from ..ops.shape import BroadcastTo, Reshape, Transpose
-from .affine import Product, flatten, product_of
+from .affine import flatten, product_of
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
 from .loops import Loops, Store, has_reduce, loads_in
+from .recurrence import recurrence_step
+from .split import split
+from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step
 from .values import supports
 
 COSTLY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
           "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "lgamma", "pow", "atan2", "div", "sqrt", "rsqrt",
           "floordiv", "mod"}  # fmt: skip
-
-
-@dataclass
-class Step:
-    """Something that runs: its results, what it reads, and where errors point to.
-
-    Attributes:
-        outputs, inputs: values.
-        node: for messages.
-    """
-
-    outputs: list[Value]
-    inputs: list[Value]
-    node: Node
-
-
-@dataclass
-class LoopStep(Step):
-    """Loops over elements. closed: nothing else is computed in them. No loops: a kernel of the first tier."""
-
-    loops: Loops
-    fused: list[Node] = field(default_factory=list)
-    closed: bool = False
-
-
-@dataclass
-class ProductStep(Step):
-    product: Product
-
-
-@dataclass
-class HostStep(Step):
-    pass
-
-
-@dataclass
-class AliasStep(Step):
-    """The result is the argument's buffer under another shape."""
 
 
 class Lowering:
@@ -194,7 +159,7 @@ class Lowering:
         for node in self.graph.nodes:
             kind = self.kind(node)
             if kind == "host":
-                self.add(HostStep(list(node.outputs), list(dict.fromkeys(node.inputs)), node))
+                self.host(node)
             elif kind == "alias":
                 self.add(AliasStep(list(node.outputs), [node.inputs[0]], node))
             elif kind == "product":
@@ -204,6 +169,12 @@ class Lowering:
                     if v not in self.inside and (v in self.outputs or v in self.users):
                         self.loop(v, kind)
         return self.steps
+
+    def host(self, node: Node) -> None:
+        step: Step | None = None
+        if isinstance(node.op, Recurrence):
+            step = recurrence_step(node, steps_of if self.fuse else single_steps, self.fuse)
+        self.add(step or HostStep(list(node.outputs), list(dict.fromkeys(node.inputs)), node))
 
     def add(self, step: Step) -> None:
         for v in step.outputs:
@@ -325,7 +296,7 @@ def steps_of(graph: Graph) -> list[Step]:
     for s in steps:
         if isinstance(s, LoopStep) and s.loops is not None:
             s.loops = flatten(s.loops)
-    return steps
+    return split(graph, steps)
 
 
 def single_steps(graph: Graph) -> list[Step]:
@@ -337,7 +308,7 @@ def single_steps(graph: Graph) -> list[Step]:
         kind = "map" if plain and supports(node.outputs[0].dtype) and op.loops else lowering.kind(node)
         inputs = list(dict.fromkeys(node.inputs))
         if kind == "host":
-            lowering.add(HostStep(list(node.outputs), inputs, node))
+            lowering.host(node)
         elif kind == "alias":
             lowering.add(AliasStep(list(node.outputs), inputs, node))
         elif kind == "product":

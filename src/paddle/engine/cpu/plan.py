@@ -11,7 +11,7 @@ from ..ir.graph import Graph, Value
 from .affine import offset_of
 from .expr import Expr, Operand
 from .loops import CHUNK, Kernel, has_reduce, loads_in
-from .lower import AliasStep, HostStep, LoopStep, ProductStep, Step
+from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step
 
 ALIGN = 64
 SERIAL_WORK = 40_000  # simple operations below which a kernel stays on one thread
@@ -36,6 +36,7 @@ class MemoryPlan:
         shared: step index -> {operand read: operand written} where they are one buffer.
         forwarded: outputs that are an input, or another output, under some shape: output -> ("input" | "output", i).
         overwriting: host steps that write into the buffer of an argument.
+        scratch: step index -> byte offset in the arena of what it needs while it runs.
 
     Args:
         loops: whether kernels take over buffers of inputs too, and not only the operators made for it.
@@ -51,6 +52,7 @@ class MemoryPlan:
         self.overwriting: set[int] = set()
         self.loops = loops
         self.arena = 0
+        self.scratch: dict[int, int] = {}
         for s in steps:
             if isinstance(s, AliasStep):
                 self.root[s.outputs[0]] = self.root_of(s.inputs[0])
@@ -164,6 +166,9 @@ class MemoryPlan:
                     live.sort(key=lambda e: e[0])
                 self.place[v] = Place("arena", offset)
                 self.arena = max(self.arena, offset + size)
+            if s.scratch():
+                self.scratch[i] = offset = self.fit(live, s.scratch())
+                self.arena = max(self.arena, offset + s.scratch())
             live = [e for e in live if self.last[e[2]] > i]
 
     def reusable(self, i: int, s: Step, v: Value, live: list[tuple[int, int, Value]]) -> int | None:
@@ -215,7 +220,7 @@ def may_fail(step: Step) -> bool:
     if isinstance(step, HostStep):
         return step.node.op.overwrites is None
     if not isinstance(step, LoopStep):
-        return False
+        return any(map(may_fail, step.within()))
     if step.loops is None:  # a kernel of the first tier
         return step.node.op.fault != "out_of_range" or any(v.dtype.is_integer for v in step.node.inputs)
     return any(has_check(s.value) for s in step.loops.stores)

@@ -9,7 +9,7 @@ from ..types import TensorType
 from .affine import Product
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
 from .loops import Loops, Store
-from .lower import LoopStep, ProductStep, Step
+from .steps import LoopStep, ProductStep, Step
 
 PARTS = (16, 8, 12, 10, 14, 9, 7, 6, 5, 4, 3, 2)
 

@@ -7,7 +7,8 @@
      "outputs": [value, ...]}
 
 Values are numbered: inputs first, then results in order. An attribute is a JSON number, string, true, false or null,
-or {"t": [...]} for a tuple, {"d": name} for an element type, {"f": "inf" | "-inf" | "nan"}, {"c": [re, im]}.
+or {"t": [...]} for a tuple, {"d": name} for an element type, {"f": "inf" | "-inf" | "nan"}, {"c": [re, im]},
+{"g": graph}.
 Reading looks operators up by name, checks attribute names and types, infers every type anew, and compares.
 """
 
@@ -20,6 +21,7 @@ from typing import Any
 
 from ..errors import invalid_argument
 from ..types import DType, TensorType, dtype_of
+from .body import Body
 from .graph import Graph, Value
 
 VERSION = 1
@@ -109,6 +111,8 @@ def encode(a: Any) -> Any:
         return {"f": repr(a)}
     if isinstance(a, complex):
         return {"c": [encode(a.real), encode(a.imag)]}
+    if isinstance(a, Body):
+        return {"g": a.data}
     if a is None or isinstance(a, (bool, int, float, str)):
         return a
     raise invalid_argument(f"save: an attribute of type {type(a).__name__} has no saved form.", received=repr(a))
@@ -125,6 +129,8 @@ def decode(a: Any) -> Any:
             return float(x)
         if kind == "c" and isinstance(x, list) and len(x) == 2:
             return complex(decode(x[0]), decode(x[1]))
+        if kind == "g" and isinstance(x, dict):
+            return Body(x)
     if a is None or isinstance(a, (bool, int, float, str)):
         return a
     raise _bad("an attribute has no known form", repr(a)[:80])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
 
 from ...engine import errors, types
+from ...engine.ops import recurrent
 from ...engine.ops.creation import Full
+from ...engine.ops.elementwise import cast, promote_pair
 from ...engine.types import dtype_of
 from ...tensor.tensor import Tensor
 from .. import functional as F
@@ -119,21 +122,27 @@ class _Cell(RNNCellBase):
         p.stop_gradient = True
         return p
 
-    def _input(self, x: Tensor) -> Tensor:
-        """The input's part of the gates; x may have more axes in front."""
-        return x.matmul(self.weight_ih, transpose_y=True) + self.bias_ih
+    def gates_of(self, x: Tensor) -> Tensor:
+        """The input's part of the gates with the biases that belong there; x may have more axes in front."""
+        return x.matmul(self.weight_ih, transpose_y=True) + (self.bias_ih + self.bias_hh)
 
-    def _hidden(self, h: Tensor) -> Tensor:
-        return h.matmul(self.weight_hh, transpose_y=True) + self.bias_hh
+    @property
+    def kind(self) -> str:
+        """The name of the network in the engine."""
+        raise NotImplementedError
 
-    def advance(self, x_gates: Tensor, states: Any) -> tuple[Tensor, Any]:
+    def weights(self) -> list[Tensor]:
+        """What a step takes beside gates and states."""
+        return [self.weight_hh]
+
+    def advance(self, gates: Tensor, states: Any) -> tuple[Tensor, Any]:
         """One step from the input's part of the gates."""
         raise NotImplementedError
 
     def forward(self, inputs: Tensor, states: Any = None) -> tuple[Tensor, Any]:
         if states is None:
             states = self.get_initial_states(inputs, self.state_shape)
-        return self.advance(self._input(inputs), states)
+        return self.advance(self.gates_of(inputs), states)
 
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}"
@@ -176,8 +185,12 @@ class SimpleRNNCell(_Cell):
         self.activation = activation
         self._activation_fn = F.tanh if activation == "tanh" else F.relu
 
-    def advance(self, x_gates: Tensor, states: Any) -> tuple[Tensor, Any]:
-        h = self._activation_fn(x_gates + self._hidden(states))
+    @property
+    def kind(self) -> str:
+        return self.activation
+
+    def advance(self, gates: Tensor, states: Any) -> tuple[Tensor, Any]:
+        h = recurrent.rnn_step(gates, states, self.weight_hh, self.activation)
         return h, h
 
     @property
@@ -229,15 +242,13 @@ class LSTMCell(_Cell):
                 [hidden_size, proj_size], weight_hh_attr, default_initializer=Uniform(-bound, bound)
             )
 
-    def advance(self, x_gates: Tensor, states: Any) -> tuple[Tensor, Any]:
-        h, c = states
-        gates = x_gates + self._hidden(h)
-        n = self.hidden_size
-        i, f, g, o = (gates[..., k * n : (k + 1) * n] for k in range(4))
-        c = F.sigmoid(f) * c + F.sigmoid(i) * F.tanh(g)
-        h = F.sigmoid(o) * F.tanh(c)
-        if self.proj_size:
-            h = h.matmul(self.weight_ho)
+    kind = "lstm"
+
+    def weights(self) -> list[Tensor]:
+        return [self.weight_hh, self.weight_ho] if self.proj_size else [self.weight_hh]
+
+    def advance(self, gates: Tensor, states: Any) -> tuple[Tensor, Any]:
+        h, c = recurrent.lstm_step(gates, *states, *self.weights())
         return h, (h, c)
 
     @property
@@ -269,14 +280,16 @@ class GRUCell(_Cell):
         super().__init__()
         self._make(input_size, hidden_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
 
-    def advance(self, x_gates: Tensor, states: Any) -> tuple[Tensor, Any]:
-        h, n = states, self.hidden_size
-        h_gates = self._hidden(h)
-        x_r, x_z, x_c = (x_gates[..., k * n : (k + 1) * n] for k in range(3))
-        h_r, h_z, h_c = (h_gates[..., k * n : (k + 1) * n] for k in range(3))
-        r, z = F.sigmoid(x_r + h_r), F.sigmoid(x_z + h_z)
-        c = F.tanh(x_c + r * h_c)
-        h = (h - c) * z + c
+    kind = "gru"
+
+    def gates_of(self, x: Tensor) -> Tensor:
+        return x.matmul(self.weight_ih, transpose_y=True) + self.bias_ih
+
+    def weights(self) -> list[Tensor]:
+        return [self.weight_hh, self.bias_hh]
+
+    def advance(self, gates: Tensor, states: Any) -> tuple[Tensor, Any]:
+        h = recurrent.gru_step(gates, states, *self.weights())
         return h, h
 
     @property
@@ -290,17 +303,17 @@ def _stack(items: list[Any], axis: int) -> Any:
     return map_structure(lambda *t: stack(list(t), axis), *items)
 
 
-def _mask(lengths: Tensor, steps: int, dtype: Any) -> list[Tensor]:
-    """Per step, [B, 1] of 1 where the sequence has not ended."""
+def _mask(lengths: Tensor, steps: int) -> Tensor:
+    """[T, B]: whether the sequence has not ended."""
     from ...tensor import arange
 
-    on = (arange(steps, dtype=lengths.dtype).unsqueeze(1) < lengths.unsqueeze(0)).astype(dtype)
-    return [on[t].unsqueeze(-1) for t in range(steps)]
+    return arange(steps, dtype=lengths.dtype).unsqueeze(1) < lengths.unsqueeze(0)
 
 
 def _keep(on: Tensor, new: Tensor, old: Tensor) -> Tensor:
     while on.ndim < new.ndim:
         on = on.unsqueeze(-1)
+    on = on.astype(new.dtype)
     return new * on + old * (1.0 - on)
 
 
@@ -327,16 +340,23 @@ def run(
     steps = first.shape[axis]
     if states is None:
         states = cell.get_initial_states(inputs, cell.state_shape, batch_dim_idx=1 - axis)
-    fast = isinstance(cell, _Cell) and not kwargs and type(cell).forward is _Cell.forward
-    if fast:
-        # the input's part of all steps is one product
-        inputs = cell._input(inputs)
+    masks = None if lengths is None else _mask(lengths, steps)
+    if isinstance(cell, _Cell) and not kwargs and type(cell).forward is _Cell.forward and steps and first.ndim == 3:
+        many = isinstance(states, (list, tuple))
+        turn = (lambda t: t) if time_major else (lambda t: t.transpose([1, 0, 2]))
+        gates = cell.gates_of(turn(first))
+        begin, weights = tuple(states) if many else (states,), cell.weights()
+        promote = functools.partial(promote_pair, name="rnn")
+        dtype = functools.reduce(promote, (t.type.dtype for t in (gates, *begin, *weights)))
+        gates, *begin = (cast(t, dtype) for t in (gates, *begin))
+        weights = [cast(w, dtype) for w in weights]
+        on = None if masks is None else masks.unsqueeze(-1)
+        out, last = recurrent.network(cell.kind, gates, begin, weights, on, reverse, zero_outputs)
+        return turn(out), (last if many else last[0])
     take = (lambda t: lambda x: x[t]) if time_major else (lambda t: lambda x: x[:, t])
-    masks = None if lengths is None else _mask(lengths, steps, first.dtype)
     outs: list[Any] = [None] * steps
     for t in reversed(range(steps)) if reverse else range(steps):
-        x = map_structure(take(t), inputs)
-        out, new = cell.advance(x, states) if fast else cell(x, states, **kwargs)
+        out, new = cell(map_structure(take(t), inputs), states, **kwargs)
         if masks is not None:
             on = masks[t]
             new = map_structure(lambda a, b, on=on: _keep(on, a, b), new, states)

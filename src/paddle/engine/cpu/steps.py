@@ -1,0 +1,56 @@
+"""What a graph is lowered to: steps, each of them a kernel, work of the host, or no work at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..ir.graph import Node, Value
+from .affine import Product
+from .loops import Loops
+
+
+@dataclass
+class Step:
+    """Something that runs: its results, what it reads, and where errors point to.
+
+    Attributes:
+        outputs, inputs: values.
+        node: for messages.
+    """
+
+    outputs: list[Value]
+    inputs: list[Value]
+    node: Node
+
+    def scratch(self) -> int:
+        """Bytes that it needs while it runs."""
+        return 0
+
+    def within(self) -> Sequence[Step]:
+        """The steps that it consists of."""
+        return ()
+
+
+@dataclass
+class LoopStep(Step):
+    """Loops over elements. closed: nothing else is computed in them. No loops: a kernel of the first tier."""
+
+    loops: Loops
+    fused: list[Node] = field(default_factory=list)
+    closed: bool = False
+
+
+@dataclass
+class ProductStep(Step):
+    product: Product
+
+
+@dataclass
+class HostStep(Step):
+    pass
+
+
+@dataclass
+class AliasStep(Step):
+    """The result is the argument's buffer under another shape."""
