@@ -18,8 +18,8 @@ from .cache import object_cache
 from .emit import Emitter
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
 from .loops import Kernel, Loops, Store
-from .steps import ProductStep
 from .plan import split
+from .steps import ProductStep
 
 
 @dataclass

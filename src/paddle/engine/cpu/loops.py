@@ -9,6 +9,7 @@ from typing import Any
 from .. import types
 from ..types import DType
 from .expr import Expr, Operand, Scope, Var
+from .linear import linear
 
 CHUNK = 1024  # elements per unit of a one-dimensional kernel
 UNROLL = 32  # steps up to which a reduction is written out
@@ -179,6 +180,13 @@ def column_reduction(loops: Loops, variables: list[Var]) -> Expr | None:
         if not x.attr.shape:
             continue
         last = x.args[len(x.attr.shape) - 1]
-        across += variables[-1] in last.vars
-        along += rows[-1] in last.vars
+        form = linear(last)
+        if form is None:
+            across += variables[-1] in last.vars
+            along += rows[-1] in last.vars
+        else:  # one index may step along several axes
+            column = abs(form[0].get(variables[-1], 0))
+            row = min((abs(form[0][r]) for r in rows if r in form[0]), default=0)
+            across += column != 0 and (row == 0 or column < row)
+            along += row != 0 and (column == 0 or row < column)
     return reduce if across > along else None

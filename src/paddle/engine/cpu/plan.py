@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ir.graph import Graph, Value
-from .affine import offset_of
 from .expr import Expr, Operand
+from .linear import offset_of
 from .loops import CHUNK, Kernel, has_reduce, loads_in
 from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step
 
