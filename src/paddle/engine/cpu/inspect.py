@@ -2,13 +2,87 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .executor import Plan
-from .runtime import Commands
+from .runtime import Commands, Program, Runtime, runtime
+
+Note = Callable[[int, int, int], None]  # told the number of a launch, and when it began and ended, in ns
+_now = time.perf_counter_ns
+
+
+class TimedPlan(Plan):
+    """A plan that runs launch by launch and tells when each began and ended. It shares all else with the plan.
+
+    Args:
+        plan: from an Executor.
+        note: told of each launch and each host step that has run, by its number in `steps`.
+
+    Attributes:
+        steps: descriptions of the launches and host steps, in order.
+    """
+
+    def __init__(self, plan: Plan, note: Note):
+        self.__dict__.update(plan.__dict__)
+        self.note, self.steps = note, []
+        self.runtime = _Clock(plan.runtime, note, call_ns()[0])  # type: ignore[assignment]
+        singles, segments = iter(single_launches(plan)), self.segments
+        self.segments = []
+        for segment in segments:
+            if len(segment) == 2:
+                for i in range(segment[0].count):
+                    self.segments.append((_Numbered(next(singles), len(self.steps)), segment[1] + i))
+                    self.steps.append(plan.launches[segment[1] + i])
+            else:
+                self.segments.append((*segment[:3], {**segment[3], "number": len(self.steps)}))
+                self.steps.append(segment[3])
+
+    def host(self, segment: Any, *rest: Any) -> None:
+        began = _now()
+        super().host(segment, *rest)
+        self.note(segment[3]["number"], began, _now())
+
+
+class _Numbered:
+    """A program of one launch, and the number of that launch."""
+
+    __slots__ = ("number", "program")
+
+    def __init__(self, program: Program, number: int):
+        self.program, self.number = program, number
+
+
+class _Clock:
+    """Takes the place of the runtime: runs a launch and notes its time, less what a call without one takes."""
+
+    def __init__(self, inner: Runtime, note: Note, empty: int):
+        self.inner, self.note, self.empty = inner, note, empty
+
+    def run(self, numbered: Any, bases: int) -> int:
+        began = _now()
+        code = self.inner.run(numbered.program, bases)
+        ended = _now()
+        self.note(numbered.number, began, max(began, ended - self.empty))
+        return code
+
+
+@functools.cache
+def call_ns() -> tuple[int, int]:
+    """What taking the time of a launch costs: inside the time that is taken, and in all; nanoseconds."""
+    found: list[tuple[int, int, int, int]] = []
+    clock = _Clock(runtime(), lambda k, began, ended: found.append((k, began, ended, threading.get_ident())), 0)
+    program, best = _Numbered(Commands().finish(), 0), 1 << 30
+    for _ in range(200):
+        began = _now()
+        clock.run(program, 0)
+        best = min(best, _now() - began)
+    return min(ended - began for _, began, ended, _ in found), best
 
 
 def launch_times(plan: Plan, arrays: list[np.ndarray], repeat: int = 20) -> list[tuple[str, int, int, float]]:
