@@ -8,7 +8,7 @@ from . import autograd, device, framework, nn, optimizer, regularizer, version
 from .autograd import grad
 from .framework.dtype import *
 from .framework.grad_mode import *
-from .framework.io import load, save
+from .framework.io import async_save, clear_async_save_task_queue, load, save
 from .framework.mode import disable_signal_handler, get_flags, in_dynamic_mode, set_flags
 from .framework.param import ParamAttr, create_parameter
 from .framework.place import *

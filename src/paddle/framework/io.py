@@ -1,7 +1,7 @@
-"""`paddle.save` and `paddle.load`: Paddle's files of parameters, states and nested objects.
+"""`paddle.save` and `paddle.load`: Paddle's files of parameters, states and nested objects, and safetensors.
 
-A file is a pickle in which Tensors are numpy arrays: of a state dictionary by name, with the names of the Tensors
-under `StructuredToParameterName@@`; elsewhere as (name, array). Such files are read without running code from them.
+A file of Paddle's is a pickle in which Tensors are numpy arrays: of a state dictionary by name, with the names of the
+Tensors under `StructuredToParameterName@@`; elsewhere as (name, array). Files are read without running code from them.
 """
 
 from __future__ import annotations
@@ -9,33 +9,35 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import struct
-import tempfile
-from collections import OrderedDict
+import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..engine import errors, types
+from ..engine import errors
 from ..engine.eager.trace import from_array
-from ..engine.types import dtype_of
+from ..engine.types import DType
 from ..tensor.tensor import Tensor
 
-__all__ = ["load", "save"]
+__all__ = ["async_save", "clear_async_save_task_queue", "load", "save"]
 
 _NAMES = "StructuredToParameterName@@"
 _BIG = "UnpackBigParamInfor@@"
-_BIG_BYTES = 2**30  # pickle protocols 2 and 3 cannot hold longer arrays
+_MOST_BYTES = 2**30 - 1  # of one array in pickles of protocols 2 and 3, which cannot hold much longer ones
 
 
 # ---- saving -----------------------------------------------------------------------------------
 def _plain(t: Tensor) -> np.ndarray:
     """The values as numpy without ml_dtypes: bfloat16 as uint16, float8 as int8, as upstream stores them."""
-    a = t.array()
-    if t.type.dtype is types.bfloat16:
-        return a.view(np.uint16)
-    return a.view(np.int8) if t.type.dtype.name.startswith("float8") else a
+    return _stored(t.array())
+
+
+def _stored(a: np.ndarray) -> np.ndarray:
+    if a.dtype.isbuiltin == 1:
+        return a
+    return a.view(np.uint16 if a.dtype.itemsize == 2 else np.int8)
 
 
 class _Pickler(pickle.Pickler):
@@ -48,26 +50,23 @@ class _Pickler(pickle.Pickler):
 
 
 def _holds(obj: Any, kind: Any) -> bool:
-    if isinstance(obj, kind):
-        return True
-    if isinstance(obj, dict):
-        return any(_holds(v, kind) for v in obj.values())
-    if isinstance(obj, (list, tuple, set)):
-        return any(_holds(v, kind) for v in obj)
+    """Whether a nest of containers holds an object of a kind."""
+    seen, parts = set(), [obj]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, kind):
+            return True
+        if isinstance(part, (dict, list, tuple, set)) and id(part) not in seen:
+            seen.add(id(part))
+            parts.extend(part.values() if isinstance(part, dict) else part)
     return False
 
 
 def _is_state_dict(obj: Any) -> bool:
     """A dictionary of Tensors, and of dictionaries without Tensors."""
-    if not isinstance(obj, dict):
-        return False
-    for value in obj.values():
-        if isinstance(value, dict):
-            if any(_holds(v, Tensor) for v in value.values()):
-                return False
-        elif not isinstance(value, Tensor):
-            return False
-    return True
+    return isinstance(obj, dict) and all(
+        not _holds(value, Tensor) if isinstance(value, dict) else isinstance(value, Tensor) for value in obj.values()
+    )
 
 
 def _state_dict_to_plain(obj: dict[Any, Any], protocol: int) -> dict[Any, Any]:
@@ -84,51 +83,25 @@ def _state_dict_to_plain(obj: dict[Any, Any], protocol: int) -> dict[Any, Any]:
     return out
 
 
+def _cuts(size: int, itemsize: int) -> list[tuple[int, int]]:
+    """Where an array is cut that is too long for one piece: first element, and element after the last; or nothing."""
+    n = _MOST_BYTES // itemsize
+    return [(i, min(i + n, size)) for i in range(0, size, n)] if size > n else []
+
+
 def _split_big(out: dict[Any, Any]) -> None:
     parts: dict[Any, Any] = {}
     for key in list(out):
         a = out[key]
-        if isinstance(a, np.ndarray) and a.nbytes > _BIG_BYTES:
-            n = max(_BIG_BYTES // a.itemsize, 1)
-            flat = a.ravel()
-            names = []
-            for i in range(0, a.size, n):
-                names.append(f"{key}@@.{i // n}")
-                out[names[-1]] = flat[i : i + n]
+        cuts = _cuts(a.size, a.itemsize) if isinstance(a, np.ndarray) else []
+        if cuts:
+            names = [f"{key}@@.{i}" for i in range(len(cuts))]
             parts[key] = {"OriginShape": a.shape, "slices": names}
+            flat = a.ravel()
             del out[key]
+            out.update((name, flat[begin:end]) for name, (begin, end) in zip(names, cuts))
     if parts:
         out[_BIG] = parts
-
-
-def _write_atomically(path: str, write: Callable[[Any], None]) -> None:
-    """The file holds either what it held before or all of what `write` wrote."""
-    folder = os.path.dirname(path) or "."
-    os.makedirs(folder, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", suffix=".tmp", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as f:
-            write(f)
-            f.flush()
-            os.fsync(f.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException:
-        try:
-            os.unlink(temporary)
-        except FileNotFoundError:
-            pass  # the replacement has happened
-        raise
-    if hasattr(os, "O_DIRECTORY"):
-        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(directory)
-        except OSError:
-            pass  # some file systems cannot; the file itself is safe
-        finally:
-            os.close(directory)
 
 
 def save(obj: Any, path: str | os.PathLike[str] | io.BytesIO, protocol: int = 4, **configs: Any) -> None:
@@ -138,39 +111,82 @@ def save(obj: Any, path: str | os.PathLike[str] | io.BytesIO, protocol: int = 4,
 
     Args:
         obj (Any): a state dictionary, a Tensor, or nested lists and dictionaries of them. No Layer: its state_dict().
-        path (str|PathLike|BytesIO): where to; folders are made.
+        path (str|PathLike|BytesIO): where to; folders are made. A path that ends in `.safetensors` gives a file of
+            that format, which holds Tensors by name and nothing else.
         protocol (int): of pickle, 2 to 4. Default: 4.
-        **configs: `use_binary_format` (bool): one Tensor without pickle. `pickle_protocol` (int): as protocol.
+        **configs: `safetensors` (bool): that format for any path, or False: a pickle even so.
+            `use_binary_format` (bool): one Tensor without pickle. `pickle_protocol` (int): as protocol.
 
     Raises:
-        ValueError: a Layer, a path that names no file, an unknown configuration.
+        ValueError: a Layer, a path that names no file, an unknown configuration; for safetensors: something else
+            than a dictionary of Tensors, or an element type that the format has no word for.
+        OSError: the file cannot be written.
 
     Examples:
         >>> import tempfile, os
-        >>> path = os.path.join(tempfile.mkdtemp(), "fc.pdparams")
-        >>> paddle.save(paddle.nn.Linear(2, 3).state_dict(), path)
-        >>> list(paddle.load(path))
+        >>> folder = tempfile.mkdtemp()
+        >>> fc = paddle.nn.Linear(2, 3)
+        >>> paddle.save(fc.state_dict(), os.path.join(folder, "fc.pdparams"))
+        >>> paddle.save(fc.state_dict(), os.path.join(folder, "fc.safetensors"))
+        >>> list(paddle.load(os.path.join(folder, "fc.safetensors")))
         ['weight', 'bias']
     """
-    for key in configs:
-        if key not in ("use_binary_format", "pickle_protocol"):
-            raise errors.invalid_argument(
-                f"save: the configuration {key} is not known.", expected="use_binary_format", received=key
-            )
-    protocol = configs.get("pickle_protocol", protocol)
-    if not isinstance(protocol, int) or isinstance(protocol, bool) or not 1 < protocol < 5:
-        raise errors.invalid_argument(
-            "save: the protocol is not supported.", expected="an int from 2 to 4", received=f"protocol: {protocol!r}"
-        )
+    path = _place_to_save(path)
+    _put(path, _writer(obj, path, protocol, configs))
+
+
+def _place_to_save(path: Any) -> Any:
     if isinstance(path, (str, os.PathLike)):
         path = os.fspath(path)
         if not os.path.basename(path):
             raise errors.invalid_argument(
                 "save: the path names no file.", expected="folder/file", received=f"path: {path!r}"
             )
-    elif not hasattr(path, "write"):
+    elif not hasattr(path, "write") or isinstance(path, io.TextIOBase):
         raise errors.invalid_argument(
-            "save: this is no place to save to.", expected="a path or a BytesIO", received=type(path).__name__
+            "save: this is no place to save to.",
+            expected="a path, or a stream of bytes such as a BytesIO",
+            received=type(path).__name__,
+            hint='open the file with mode "wb".' if isinstance(path, io.TextIOBase) else "",
+        )
+    return path
+
+
+def _put(path: Any, write: Callable[[Any], None]) -> None:
+    if isinstance(path, str):
+        from .atomic import write_atomically
+
+        write_atomically(path, write)
+        return
+    start = path.tell() if hasattr(path, "seekable") and path.seekable() else None
+    try:
+        write(path)
+    except BaseException:
+        if start is not None and hasattr(path, "truncate"):  # leave no half of an object
+            path.seek(start)
+            path.truncate()
+        raise
+
+
+def _writer(obj: Any, path: Any, protocol: int, configs: dict[str, Any]) -> Callable[[Any], None]:
+    """What writes the object to a stream. All that can be wrong with the arguments is found here."""
+    for key in configs:
+        if key not in ("use_binary_format", "pickle_protocol", "safetensors"):
+            raise errors.invalid_argument(
+                f"save: the configuration {key} is not known.",
+                expected="safetensors, use_binary_format, pickle_protocol",
+                received=key,
+            )
+    given = configs.get("pickle_protocol")
+    protocol = protocol if given is None else given
+    if not isinstance(protocol, int) or isinstance(protocol, bool) or not 1 < protocol < 5:
+        raise errors.invalid_argument(
+            "save: the protocol is not supported.", expected="an int from 2 to 4", received=f"protocol: {protocol!r}"
+        )
+    in_binary = configs.get("use_binary_format", False)
+    if not isinstance(in_binary, bool):
+        raise errors.invalid_type(
+            "save: use_binary_format is of the wrong type.", expected="a bool", received=type(in_binary).__name__
         )
     from ..nn.layer.layers import Layer
 
@@ -181,183 +197,166 @@ def save(obj: Any, path: str | os.PathLike[str] | io.BytesIO, protocol: int = 4,
             received="a Layer",
             hint="save layer.state_dict(), or use paddle.jit.save.",
         )
-    if configs.get("use_binary_format"):
-        if not isinstance(obj, Tensor):
-            raise errors.unimplemented(
-                "save: the binary format holds one Tensor.", expected="a Tensor", received=type(obj).__name__
-            )
-        write: Callable[[Any], None] = lambda f: f.write(_to_binary(obj))
-    else:
-        plain = _state_dict_to_plain(obj, protocol) if _is_state_dict(obj) else obj
-        write = lambda f: _Pickler(f, protocol).dump(plain)
-    if isinstance(path, str):
-        _write_atomically(path, write)
-    else:
-        write(path)
+    if in_binary:
+        return _binary_writer(obj)
+    named = isinstance(path, str) and path.lower().endswith(".safetensors")
+    if configs.get("safetensors", named):
+        return _safetensors_writer(obj)
+    plain = _state_dict_to_plain(obj, protocol) if _is_state_dict(obj) else obj
+    return lambda f: _Pickler(f, protocol).dump(plain)
+
+
+def _binary_writer(obj: Any) -> Callable[[Any], None]:
+    from . import binary
+
+    if not isinstance(obj, Tensor):
+        raise errors.unimplemented(
+            "save: the binary format holds one Tensor.", expected="a Tensor", received=type(obj).__name__
+        )
+    if not binary.has_code(obj.type.dtype):
+        raise errors.unimplemented(f"save: the binary format has no {obj.type.dtype.name}.")
+    a = obj.array()
+    return lambda f: _write_all(f, binary.pieces(obj.type.dtype, a))
+
+
+def _write_all(f: Any, pieces: Any) -> None:
+    for piece in pieces:
+        f.write(piece)
+
+
+def _safetensors_writer(obj: Any) -> Callable[[Any], None]:
+    from . import safetensors
+
+    def refuse(received: str) -> Exception:
+        return errors.invalid_argument(
+            "save: safetensors holds Tensors by name, and nothing else.",
+            expected="a dictionary of strings and Tensors",
+            received=received,
+            hint="use a path that ends in .pdparams, or safetensors=False, for anything else.",
+        )
+
+    if not isinstance(obj, dict):
+        raise refuse(type(obj).__name__)
+    arrays: dict[str, tuple[DType, np.ndarray]] = {}
+    for key, t in obj.items():
+        if not isinstance(key, str) or key == "__metadata__":
+            raise refuse(f"the name {key!r}")
+        if not isinstance(t, Tensor):
+            raise refuse(f"{key!r}: {type(t).__name__}")
+        if safetensors.code_of(t.type.dtype) is None:
+            raise refuse(f"{key!r}: {t.type}")
+        arrays[key] = t.type.dtype, t.array()
+    return lambda f: _write_all(f, safetensors.pieces(arrays))
+
+
+# ---- saving beside other work -----------------------------------------------------------------
+_tasks: list[tuple[threading.Thread, list[BaseException]]] = []
+
+
+def async_save(obj: Any, path: Any, protocol: int = 4, sync_other_task: bool = False, **configs: Any) -> None:
+    """`save` that returns before the file is written. The values are those at the call, whatever happens to them later.
+
+    Args:
+        obj (dict|Tensor): a state dictionary or a Tensor.
+        path (str|PathLike|BytesIO): where to.
+        protocol (int): of pickle, 2 to 4. Default: 4.
+        sync_other_task (bool): waits until the files of earlier calls are written. Default: False.
+        **configs: without effect, as upstream; a warning says so.
+
+    Raises:
+        TypeError: obj is neither a dictionary nor a Tensor.
+
+    Examples:
+        >>> import tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "fc.pdparams")
+        >>> paddle.async_save(paddle.nn.Linear(2, 3).state_dict(), path)
+        >>> paddle.clear_async_save_task_queue()
+        >>> list(paddle.load(path))
+        ['weight', 'bias']
+    """
+    if not isinstance(obj, (dict, Tensor)):
+        raise errors.invalid_type(
+            "async_save: the object is of the wrong type.", expected="a dict or a Tensor", received=type(obj).__name__
+        )
+    if configs:
+        warnings.warn(f"async_save: {', '.join(configs)} has no effect.", stacklevel=2)
+    if sync_other_task:
+        clear_async_save_task_queue()
+    path = _place_to_save(path)
+    memory = io.BytesIO()
+    _writer(obj, path, protocol, {})(memory)
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            _put(path, lambda f: f.write(memory.getbuffer()))
+        except BaseException as e:
+            failures.append(e)
+
+    thread = threading.Thread(target=work, name="paddle.async_save")
+    _tasks.append((thread, failures))
+    thread.start()
+
+
+def clear_async_save_task_queue() -> None:
+    """Waits until the files of all calls of `async_save` are written.
+
+    Raises:
+        OSError: one of them could not be written.
+    """
+    failures: list[BaseException] = []
+    while _tasks:
+        thread, failed = _tasks.pop(0)
+        thread.join()
+        failures += failed
+    if failures:
+        raise failures[0]
 
 
 # ---- loading ----------------------------------------------------------------------------------
-class _Kind:
-    """Stands for a numpy dtype while a file is read: numbers only, so that no state of a file reaches numpy's own."""
-
-    def __init__(self, name: Any = None, align: Any = False, copy: Any = False) -> None:
-        kind = np.dtype(name) if isinstance(name, str) else None
-        if kind is None or kind.kind not in "biufcSU" or kind.fields:
-            raise pickle.UnpicklingError(f"an element type {name!r}")
-        self.kind = kind
-
-    def __setstate__(self, state: Any) -> None:
-        order = state[1]
-        if order in ("<", ">", "="):
-            self.kind = self.kind.newbyteorder(order)
-
-
-class _Array:
-    """Stands for a numpy array while a file is read. Made by `_reconstruct`, filled by its state."""
-
-    value: np.ndarray = np.zeros(0)
-
-    def __setstate__(self, state: Any) -> None:
-        _, shape, kind, fortran, raw = state
-        raw = raw.encode("latin1") if isinstance(raw, str) else raw
-        self.value = np.frombuffer(raw, kind.kind).reshape(shape, order="F" if fortran else "C")
-
-
-def _reconstruct(subtype: Any, shape: Any, kind: Any) -> _Array:
-    if subtype is not _Array:
-        raise pickle.UnpicklingError(f"an array of class {subtype!r}")
-    return _Array()
-
-
-def _scalar(kind: Any, raw: Any = None) -> Any:
-    raw = raw.encode("latin1") if isinstance(raw, str) else raw
-    return np.frombuffer(raw, kind.kind, 1)[0]
-
-
-def _from_buffer(raw: Any, kind: Any, shape: Any, order: Any) -> _Array:
-    out = _Array()
-    out.value = np.frombuffer(bytes(raw), kind.kind).reshape(shape, order=order)
-    return out
-
-
-def _latin1(text: str, encoding: str = "latin1") -> bytes:
-    if encoding not in ("latin1", "latin-1"):
-        raise pickle.UnpicklingError(f"the encoding {encoding!r}")
-    return text.encode("latin1")
-
-
-def _bytearray(raw: Any = b"", encoding: str = "latin1") -> bytearray:
-    return bytearray(_latin1(raw, encoding) if isinstance(raw, str) else bytes(memoryview(raw)))
-
-
-def _bytes() -> bytes:
-    return b""
-
-
-_ARRAYS = {"_reconstruct": _reconstruct, "scalar": _scalar, "_frombuffer": _from_buffer}
-_HARMLESS: dict[tuple[str, str], Any] = {
-    ("numpy", "ndarray"): _Array,
-    ("numpy", "dtype"): _Kind,
-    ("collections", "OrderedDict"): OrderedDict,
-    ("_codecs", "encode"): _latin1,
-    **{(f"numpy.{c}.{m}", n): f for c in ("core", "_core") for m in ("multiarray", "numeric")
-       for n, f in _ARRAYS.items()},
-    **{(b, n): t for b in ("builtins", "__builtin__")
-       for n, t in (("tuple", tuple), ("set", set), ("frozenset", frozenset), ("complex", complex),
-                    ("bytearray", _bytearray), ("bytes", _bytes))},
-}  # fmt: skip
-
-
-class _Unpickler(pickle.Unpickler):
-    """Makes plain containers, numbers and arrays; refuses every other class or function."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        found = _HARMLESS.get((module, name))
-        if found is None:
-            raise _Refused(f"{module}.{name}")
-        return found
-
-    def persistent_load(self, pid: Any) -> Any:
-        raise _Refused(f"the persistent object {pid!r}")
-
-
-class _Refused(pickle.UnpicklingError):
-    """The file names something that could run code."""
+_SIGNS = {
+    b"PK\x03\x04": "a zip archive, as torch.save and numpy.savez write",
+    b"\x1f\x8b": "compressed with gzip",
+    b"\x89HDF": "a file of HDF5",
+    b"\x93NUMPY": "an array that numpy.load reads",
+    b"\x89PNG": "a picture",
+    b"version https://git-lfs": "a pointer of Git LFS, not the file itself",
+    b"<": "a page of HTML or XML: the download may have failed",
+    b"{": "JSON",
+}
 
 
 def _name_of(path: Any) -> str:
     return path if isinstance(path, str) else type(path).__name__
 
 
-def _read(f: Any, path: Any) -> Any:
-    try:
-        return _Unpickler(f, encoding="latin1").load()
-    except _Refused as e:
-        raise errors.invalid_argument(
-            f"load: {_name_of(path)} asks for {e}, which is not loaded from files: it could run code.",
-            expected="Tensors, arrays, numbers, strings, lists, tuples, dictionaries",
-            received=str(e),
-            hint="do not use this file unless you know where it comes from.",
-        ) from None
-    except MemoryError:
-        raise
-    except Exception as e:
-        raise _unreadable(path, e) from None
-
-
-def _unreadable(path: Any, e: Exception) -> Exception:
+def _unreadable(path: Any, why: str, start: bytes) -> Exception:
+    kind = next((kind for sign, kind in _SIGNS.items() if start.startswith(sign)), "")
     return errors.invalid_argument(
         f"load: {_name_of(path)} cannot be read.",
         expected="a whole file written by paddle.save",
-        received=f"{type(e).__name__}: {e}",
-        hint="the file is cut off, or of another format.",
+        received=why,
+        hint=f"it looks like {kind}." if kind else "the file is cut off, damaged, or of another format.",
     )
 
 
-def _to_tensor(a: np.ndarray, name: str | None = None) -> Tensor:
-    if a.dtype == np.uint16:
-        a = a.view(types.bfloat16.np)
-    kind = dtype_of(a.dtype)
-    owned = np.array(a, kind.np, order="C")
-    t: Any = from_array(owned)
-    if name is not None:
-        t.name = name
-    return t
-
-
-def _is_pair(obj: Any) -> bool:
-    return isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], str) and isinstance(obj[1], _Array)
-
-
-def _revive(obj: Any, as_numpy: bool, name: str | None = None) -> Any:
-    """Tensors, or arrays, in place of what stands for them."""
-    if _is_pair(obj):
-        name, obj = obj
-    if isinstance(obj, _Array):
-        a = obj.value
-        return np.array(a) if as_numpy or a.dtype.kind not in "biufc" else _to_tensor(a, name)
-    if isinstance(obj, dict):
-        return type(obj)((k, _revive(v, as_numpy)) for k, v in obj.items())
-    if isinstance(obj, (list, tuple, set)):
-        return type(obj)(_revive(v, as_numpy) for v in obj)
-    return obj
-
-
-def _from_state_dict(obj: dict[Any, Any], as_numpy: bool, keep_names: bool) -> dict[Any, Any]:
-    for key, info in obj.pop(_BIG, {}).items():
-        whole = obj[key] = _Array()
-        whole.value = np.concatenate([obj.pop(n).value for n in info["slices"]]).reshape(info["OriginShape"])
-    names = obj.get(_NAMES) or {}
-    return {k: _revive(v, as_numpy, names.get(k)) for k, v in obj.items() if k != _NAMES or keep_names}
+def _refused(path: Any, name: str) -> Exception:
+    return errors.invalid_argument(
+        f"load: {_name_of(path)} asks for {name}, which is not loaded from files: it could run code.",
+        expected="Tensors, arrays, numbers, strings, lists, tuples, dictionaries",
+        received=name,
+        hint="do not use this file unless you know where it comes from.",
+    )
 
 
 def load(path: str | os.PathLike[str] | io.BytesIO, **configs: Any) -> Any:
-    """Loads what `save`, here or in PaddlePaddle, has written. No code from the file is run.
+    """Loads what `save`, here or in PaddlePaddle, has written, and safetensors. No code from the file is run.
 
     Args:
-        path (str|PathLike|BytesIO): where from.
+        path (str|PathLike|BytesIO): where from. Files of safetensors are recognized by what they hold.
         **configs: `return_numpy` (bool): arrays rather than Tensors. `keep_name_table` (bool): keeps the names of a
-            state dictionary's Tensors under `StructuredToParameterName@@`.
+            state dictionary's Tensors under `StructuredToParameterName@@`. `safetensors` (bool): the file must be of
+            that format.
 
     Returns:
         Any: as it was saved. Tensors have stop_gradient True.
@@ -374,17 +373,16 @@ def load(path: str | os.PathLike[str] | io.BytesIO, **configs: Any) -> Any:
         3
     """
     for key in configs:
-        if key not in ("return_numpy", "keep_name_table", "model_filename", "params_filename"):
+        if key not in ("return_numpy", "keep_name_table", "model_filename", "params_filename", "safetensors"):
             raise errors.invalid_argument(
                 f"load: the configuration {key} is not known.",
-                expected="return_numpy, keep_name_table",
+                expected="return_numpy, keep_name_table, safetensors",
                 received=key,
             )
-    as_numpy, keep = bool(configs.get("return_numpy")), bool(configs.get("keep_name_table"))
     if isinstance(path, (str, os.PathLike)):
         path = os.fspath(path)
         if not os.path.isfile(path):
-            near = [path + s for s in (".pdparams", ".pdopt") if os.path.isfile(path + s)]
+            near = [path + s for s in (".pdparams", ".pdopt", ".safetensors") if os.path.isfile(path + s)]
             raise errors.invalid_argument(
                 f"load: there is no file {path}.",
                 expected="the path of a file",
@@ -392,77 +390,39 @@ def load(path: str | os.PathLike[str] | io.BytesIO, **configs: Any) -> Any:
                 hint=f"did you mean {' or '.join(near)}?" if near else "",
             )
         with open(path, "rb") as f:
-            return _load(f, path, as_numpy, keep)
-    if hasattr(path, "read"):
-        return _load(path, path, as_numpy, keep)
+            return _load(f, path, configs)
+    if hasattr(path, "read") and not isinstance(path, io.TextIOBase):
+        return _load(path, path, configs)
     raise errors.invalid_type(
-        "load: this is no place to load from.", expected="a path or a BytesIO", received=type(path).__name__
+        "load: this is no place to load from.",
+        expected="a path, or a stream of bytes such as a BytesIO",
+        received=type(path).__name__,
     )
 
 
-def _load(f: Any, path: Any, as_numpy: bool, keep: bool) -> Any:
-    start = f.read(4)
-    f.seek(-len(start), os.SEEK_CUR)
-    if start == b"\0\0\0\0":
-        a = _from_binary(f.read(), path)
-        return a if as_numpy else from_array(a)
-    obj = _read(f, path)
+def _load(f: Any, path: Any, configs: dict[str, Any]) -> Any:
+    from . import binary, pickled, safetensors
+    from .revive import revive
+    from .source import Broken, Source
+
+    as_numpy = bool(configs.get("return_numpy"))
+    source = Source(f)
+    start = source.peek(32)
+    named = isinstance(path, str) and path.lower().endswith(".safetensors") and start[:1] != b"\x80"
     try:
-        if isinstance(obj, dict) and (_NAMES in obj or _BIG in obj):
-            return _from_state_dict(obj, as_numpy, keep)
-        return _revive(obj, as_numpy)
-    except (AttributeError, KeyError, TypeError, ValueError) as e:
-        raise _unreadable(path, e) from None
-
-
-# ---- the binary form of one tensor ------------------------------------------------------------
-# uint32 0, uint64 levels of detail (0), uint32 0, int32 length, description, data. The description is a protocol
-# buffer: field 1 the element type, field 2 (repeated) the sizes. Everything is little endian.
-_CODES = {"bool": 0, "int16": 1, "int32": 2, "int64": 3, "float16": 4, "float32": 5, "float64": 6, "uint8": 20,
-          "int8": 21, "bfloat16": 22, "complex64": 23, "complex128": 24}  # fmt: skip
-
-
-def _varint(n: int) -> bytes:
-    n &= 2**64 - 1
-    out = bytearray()
-    while n > 127:
-        out.append(n & 127 | 128)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
-
-
-def _to_binary(t: Tensor) -> bytes:
-    code = _CODES.get(t.type.dtype.name)
-    if code is None:
-        raise errors.unimplemented(f"save: the binary format has no {t.type.dtype.name}.")
-    description = b"\x08" + _varint(code) + b"".join(b"\x10" + _varint(n) for n in t.type.shape)
-    return struct.pack("<IQIi", 0, 0, 0, len(description)) + description + t.array().tobytes()
-
-
-def _from_binary(raw: bytes, path: Any) -> np.ndarray:
-    try:
-        _, levels, _, length = struct.unpack_from("<IQIi", raw)
-        at, end = 20, 20 + length
-        if levels or length < 0 or end > len(raw):
-            raise ValueError("the header is wrong")
-        code, shape = None, []
-        while at < end:
-            tag = raw[at]
-            at, value, shift = at + 1, 0, 0
-            while True:
-                byte = raw[at]
-                value |= (byte & 127) << shift
-                at, shift = at + 1, shift + 7
-                if byte < 128:
-                    break
-            if tag == 0x08:
-                code = value
-            elif tag == 0x10:
-                shape.append(value)
-            else:
-                raise ValueError(f"the field {tag} is not known")
-        kind = dtype_of({c: n for n, c in _CODES.items()}[code])  # type: ignore[index]
-        return np.array(np.frombuffer(raw, kind.np, int(np.prod(shape, dtype=np.int64)), end).reshape(shape))
-    except (ValueError, KeyError, IndexError, struct.error, TypeError) as e:
-        raise _unreadable(path, e) from None
+        if not start:
+            raise Broken("nothing: it is empty")
+        if configs.get("safetensors") or named or safetensors.is_one(start[:9]):
+            arrays = safetensors.read(source)
+            found: Any = {k: _stored(a) if as_numpy else from_array(a) for k, a in arrays.items()}
+        elif start.startswith(b"\0\0\0\0"):
+            a = binary.read(source)
+            found = _stored(a) if as_numpy else from_array(a)
+        else:
+            found = revive(pickled.read(source), as_numpy, bool(configs.get("keep_name_table")))
+    except Broken as e:
+        if isinstance(e, pickled.Refused) and not any(start.startswith(sign) for sign in _SIGNS):
+            raise _refused(path, str(e)) from None
+        raise _unreadable(path, str(e), start) from None
+    source.close()
+    return found

@@ -1,5 +1,6 @@
 """Saving and loading: the format, crashes, strangers' files."""
 
+import gzip
 import io
 import os
 import pickle
@@ -220,16 +221,198 @@ def test_byte_order_and_column_order(tmp_path):
         np.testing.assert_array_equal(paddle.load(path)["a"].numpy(), obj)
 
 
+@pytest.mark.parametrize("itemsize", [1, 2, 3, 4, 8, 16])
+def test_where_long_arrays_are_cut(itemsize):
+    most = (2**30 - 1) // itemsize  # elements, as upstream has it
+    assert fio._cuts(most, itemsize) == []
+    assert fio._cuts(most + 1, itemsize) == [(0, most), (most, most + 1)]
+    cuts = fio._cuts(5 * 2**30, itemsize)
+    assert cuts[0][0] == 0 and cuts[-1][1] == 5 * 2**30
+    assert all(a[1] == b[0] for a, b in zip(cuts, cuts[1:]))
+    assert all((end - begin) * itemsize < 2**30 for begin, end in cuts)
+    assert fio._cuts(0, itemsize) == []
+
+
 def test_split_arrays(tmp_path, monkeypatch):
-    monkeypatch.setattr(fio, "_BIG_BYTES", 40)
+    monkeypatch.setattr(fio, "_MOST_BYTES", 40)
     path = str(tmp_path / "a.pd")
     obj = {"w": paddle.arange(24.0).reshape([4, 6]), "v": paddle.ones([2])}
     paddle.save(obj, path, protocol=2)
     with open(path, "rb") as f:
-        assert "UnpackBigParamInfor@@" in pickle.load(f)
+        raw = pickle.load(f)
+    assert raw["UnpackBigParamInfor@@"] == {"w": {"OriginShape": (4, 6), "slices": ["w@@.0", "w@@.1", "w@@.2"]}}
     loaded = paddle.load(path)
     np.testing.assert_array_equal(loaded["w"].numpy(), obj["w"].numpy())
-    assert sorted(loaded) == ["v", "w"]
+    assert sorted(loaded) == ["v", "w"] and loaded["w"].name == obj["w"].name
+    paddle.save(obj, path)  # the protocol has no such limit
+    with open(path, "rb") as f:
+        assert "w" in pickle.load(f)
+    for spoil in (
+        lambda r: r["UnpackBigParamInfor@@"]["w"].update(slices=["w@@.0", "w@@.7"]),
+        lambda r: r["UnpackBigParamInfor@@"]["w"].update(OriginShape=(5, 5)),
+        lambda r: r["UnpackBigParamInfor@@"]["w"].pop("slices"),
+        lambda r: r.update({"UnpackBigParamInfor@@": 3}),
+        lambda r: r.pop("v"),
+        lambda r: r.update({"StructuredToParameterName@@": []}),
+    ):
+        bad = pickle.loads(pickle.dumps(raw))
+        spoil(bad)
+        with pytest.raises(ValueError, match="cannot be read"):
+            paddle.load(io.BytesIO(pickle.dumps(bad)))
+
+
+def test_arrays_that_were_no_tensors_stay_arrays():
+    x = paddle.ones([2])
+    for obj, kind in (
+        ({"x": [x], "a": np.arange(3)}, np.ndarray),  # Tensors are told from arrays
+        ({"x": x, "a": {"b": np.arange(3)}}, np.ndarray),  # a state dictionary
+        ({"a": np.arange(3), "n": 1}, paddle.Tensor),  # nothing tells
+    ):
+        f = io.BytesIO()
+        paddle.save(obj, f)
+        f.seek(0)
+        a = paddle.load(f)["a"]
+        a = a["b"] if isinstance(a, dict) else a
+        assert type(a) is kind
+        np.testing.assert_array_equal(np.asarray(a), [0, 1, 2])
+
+
+def test_tensors_that_share_an_array_are_tensors_of_their_own():
+    x = paddle.to_tensor([1.0, 2.0])
+    f = io.BytesIO()
+    paddle.save([x, x], f)
+    f.seek(0)
+    a, b = paddle.load(f)
+    a.add_(paddle.ones([2]))
+    assert a is not b and a.tolist() == [2.0, 3.0] and b.tolist() == [1.0, 2.0]
+
+
+def test_lists_that_hold_themselves():
+    loop = [1]
+    loop.append({"again": loop})
+    f = io.BytesIO()
+    paddle.save(loop, f)
+    f.seek(0)
+    found = paddle.load(f)
+    assert found[0] == 1 and found[1]["again"] is found
+
+
+def test_element_types_are_values():
+    f = io.BytesIO()
+    paddle.save({"kind": paddle.bfloat16, "other": np.dtype("float32")}, f)
+    f.seek(0)
+    assert paddle.load(f) == {"kind": paddle.bfloat16, "other": np.dtype("float32")}
+    # pickle.dumps(paddle.float32) in PaddlePaddle 3.3.1
+    raw = b"\x80\x04\x95\x1a\0\0\0\0\0\0\0\x8c\x06paddle\x94\x8c\x05dtype\x94\x93\x94)\x81\x94K\nb."
+    assert paddle.load(io.BytesIO(raw)) is paddle.float32
+    with pytest.raises(ValueError, match="cannot be read"):
+        paddle.load(io.BytesIO(raw.replace(b"K\n", b"Kc")))
+
+
+def test_tensors_of_static_programs_as_upstream_stores_them():
+    class Data:
+        def __reduce__(self):
+            return eval, ("data", {"data": np.arange(3.0)})
+
+    raw = pickle.dumps(Data())
+    assert paddle.load(io.BytesIO(raw)).tolist() == [0.0, 1.0, 2.0]
+    for bad in (raw.replace(b"data", b"date", 1), raw.replace(b"\x8c\x04data", b"\x8c\x04quit", 1)):
+        with pytest.raises(ValueError, match="could run code"):
+            paddle.load(io.BytesIO(bad))
+
+
+class Pipe(io.RawIOBase):
+    """A stream that cannot be wound."""
+
+    def __init__(self, raw=b""):
+        self.raw = io.BytesIO(raw)
+
+    def readable(self):
+        return True
+
+    def writable(self):
+        return True
+
+    def readinto(self, b):
+        return self.raw.readinto(b)
+
+    def write(self, b):
+        return self.raw.write(b)
+
+
+def test_streams_of_all_kinds(tmp_path):
+    f = io.BytesIO()
+    paddle.save({"a": paddle.ones([3])}, f)
+    paddle.save(paddle.zeros([2000]), f)
+    paddle.save({"b": paddle.ones([1])}, f, safetensors=True)
+    f.seek(0)
+    assert list(paddle.load(f)) == ["a"] and paddle.load(f).shape == [2000] and list(paddle.load(f)) == ["b"]
+    assert f.tell() == len(f.getvalue())
+    paddle.save(state(), tmp_path / "a.pd")
+    same(state(), paddle.load(tmp_path / "a.pd"))
+    same(state(), paddle.load(Pipe((tmp_path / "a.pd").read_bytes())))
+    pipe = Pipe()
+    paddle.save(state(), pipe)
+    same(state(), paddle.load(io.BytesIO(pipe.raw.getvalue())))
+    with gzip.open(tmp_path / "a.gz", "wb") as packed:
+        paddle.save(state(), packed)
+    with gzip.open(tmp_path / "a.gz", "rb") as packed:
+        same(state(), paddle.load(packed))
+    with open(tmp_path / "a.pd", encoding="latin1") as text:
+        with pytest.raises(TypeError, match="stream of bytes"):
+            paddle.load(text)
+    with pytest.raises(ValueError, match='mode "wb"'):
+        paddle.save(1, io.StringIO())
+
+
+def test_a_stream_holds_no_half_of_an_object():
+    f = io.BytesIO(b"before")
+    f.seek(0, os.SEEK_END)
+    with pytest.raises((pickle.PicklingError, AttributeError, TypeError)):
+        paddle.save([1, lambda: 0], f)
+    assert f.getvalue() == b"before" and f.tell() == 6
+
+
+@pytest.mark.parametrize(
+    "raw, kind",
+    [
+        (b"PK\x03\x04" + b"\0" * 50, "zip archive"),
+        (b"\x1f\x8b\x08" + b"\0" * 50, "gzip"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "Git LFS"),
+        (b"<!DOCTYPE html><html>", "download"),
+        (b'{"a": 1}', "JSON"),
+        (b"", "it is empty"),
+    ],
+)
+def test_what_a_wrong_file_looks_like_is_said(tmp_path, raw, kind):
+    path = tmp_path / "model.pdparams"
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match=rf"(?s)model\.pdparams cannot be read.*{kind}"):
+        paddle.load(path)
+
+
+# ---- beside other work ------------------------------------------------------------------------
+def test_async_save_writes_the_values_at_the_call(tmp_path):
+    w = paddle.to_tensor([1.0, 2.0])
+    for i in range(3):
+        paddle.async_save({"w": w}, str(tmp_path / f"{i}.pdparams"), sync_other_task=i == 2)
+        w.add_(paddle.ones([2]))
+    paddle.clear_async_save_task_queue()
+    found = [paddle.load(str(tmp_path / f"{i}.pdparams"))["w"].tolist() for i in range(3)]
+    assert found == [[1.0, 2.0], [2.0, 3.0], [3.0, 4.0]]
+
+
+def test_async_save_reports_what_failed(tmp_path):
+    with pytest.raises(TypeError, match="a dict or a Tensor"):
+        paddle.async_save([1], str(tmp_path / "a"))
+    with pytest.warns(UserWarning, match="use_binary_format has no effect"):
+        paddle.async_save(paddle.ones([1]), str(tmp_path / "a"), use_binary_format=True)
+    (tmp_path / "folder").mkdir()
+    paddle.async_save({}, str(tmp_path / "folder"))
+    with pytest.raises(IsADirectoryError):
+        paddle.clear_async_save_task_queue()
+    paddle.clear_async_save_task_queue()
+    assert paddle.load(str(tmp_path / "a")).tolist() == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -244,6 +427,8 @@ def test_split_arrays(tmp_path, monkeypatch):
         (lambda d: paddle.save(1, d + "/x", protocol="a"), ValueError),
         (lambda d: paddle.save(1, d + "/x", nope=1), ValueError),
         (lambda d: paddle.save([1], d + "/x", use_binary_format=True), NotImplementedError),
+        (lambda d: paddle.save(paddle.ones([1]), d + "/x", use_binary_format=1), TypeError),
+        (lambda d: paddle.save(1, d), IsADirectoryError),
         (lambda d: paddle.load(d + "/none"), ValueError),
         (lambda d: paddle.load(d), ValueError),
         (lambda d: paddle.load(3), TypeError),
