@@ -23,6 +23,24 @@ def user_frame() -> tuple[str, int] | None:
     return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
 
 
+def user_instruction() -> tuple[Any, int] | None:
+    """Code object and instruction of that frame: cheaper than its line, which `line_of` finds later."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back  # type: ignore[assignment]
+    return (frame.f_code, frame.f_lasti) if frame is not None else None
+
+
+def line_of(instruction: tuple[Any, int]) -> tuple[str, int]:
+    """File and line number of what `user_instruction` gave."""
+    code, at = instruction
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= at < end and number is not None:
+            line = number
+    return code.co_filename, line
+
+
 def describe_line(file: str, line: int) -> str:
     import linecache
 
@@ -41,7 +59,11 @@ def message(kind: str, fact: str, expected: str = "", received: str = "", hint: 
 
 
 class OutOfRange(IndexError, ValueError):
-    """An index beyond its axis. Upstream raises IndexError in some operators and ValueError in others."""
+    """An index beyond its axis, where upstream raises IndexError."""
+
+
+class BadIndex(ValueError, IndexError):
+    """An index beyond its axis, where upstream raises ValueError. Both kinds are caught by either name."""
 
 
 def _maker(kind: str, base: type[Exception]) -> Any:
@@ -54,8 +76,10 @@ def _maker(kind: str, base: type[Exception]) -> Any:
 
 
 invalid_argument = _maker("InvalidArgument", ValueError)
+asserted = _maker("InvalidArgument", AssertionError)
 invalid_type = _maker("InvalidType", TypeError)
 out_of_range = _maker("OutOfRange", OutOfRange)
+bad_index = _maker("InvalidArgument", BadIndex)
 not_found = _maker("NotFound", ValueError)
 precondition = _maker("PreconditionNotMet", RuntimeError)
 unavailable = _maker("Unavailable", RuntimeError)

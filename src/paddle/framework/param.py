@@ -17,7 +17,7 @@ from ..utils import unique_name
 __all__ = ["ParamAttr", "Parameter", "create_parameter"]
 
 
-class Parameter(Tensor):
+class EagerParamBase(Tensor):
     """A Tensor that a layer learns: `stop_gradient` is False, and layers find it among their attributes.
 
     Args:
@@ -118,6 +118,9 @@ class Parameter(Tensor):
         return f"Parameter containing:\n{super().__repr__()}"
 
     __str__ = __repr__
+
+
+Parameter = EagerParamBase  # its public name; upstream's class bears the longer one too
 
 
 def _rebuild(cls: type[Parameter], a: np.ndarray, sg: bool, state: dict[str, Any]) -> Parameter:
@@ -231,6 +234,10 @@ def make_parameter(
             "create_parameter: the shape is not made of integers.", expected="list of int", received=f"shape: {shape!r}"
         )
     shape = tuple(int(n) for n in shape)
+    if min(shape, default=0) < 0:
+        raise errors.asserted(
+            "create_parameter: a size is negative.", expected="sizes of 0 or more", received=f"shape: {list(shape)}"
+        )
     kind = types.default_dtype() if dtype is None else dtype_of(dtype)
     start = attr.initializer
     if start is None:

@@ -98,18 +98,24 @@ def shape_argument(shape: Any, name: str) -> tuple[int, ...]:
     return sizes
 
 
+# Functions in which a wrong axis is an IndexError, and where it is an AssertionError, as upstream has it.
+_AXIS_IS_INDEX = frozenset("cross diff trapezoid cumulative_trapezoid diagonal diag_embed gather index_add index_select narrow "
+                           "repeat_interleave select_scatter swapaxes tensordot trace".split())  # fmt: skip
+_AXIS_IS_ASSERTED = frozenset("diagonal_scatter put_along_axis take_along_axis unflatten".split())
+
+
 def axis_argument(axis: Any, ndim: int, name: str, label: str = "axis", extra: int = 0) -> int:
     """A non-negative axis. extra: 1 where an axis may also be put after the last.
 
     Raises:
-        ValueError: no such axis. TypeError: not an integer.
+        ValueError: no such axis; in some functions it is an IndexError or AssertionError. TypeError: not an integer.
     """
     a = axis if type(axis) is int else int_argument(axis, name, label)
     n = ndim + extra
     if not -n <= a < n and not (ndim == 0 and extra == 0 and a in (0, -1)):
-        raise errors.invalid_argument(
-            f"{name}: x has no such axis.", expected=f"{label} in [{-n}, {n})", received=f"{label}: {a}"
-        )
+        kind = errors.out_of_range if name in _AXIS_IS_INDEX else errors.invalid_argument
+        kind = errors.asserted if name in _AXIS_IS_ASSERTED else kind
+        raise kind(f"{name}: x has no such axis.", expected=f"{label} in [{-n}, {n})", received=f"{label}: {a}")
     return a + n if a < 0 and n else max(a, 0)
 
 

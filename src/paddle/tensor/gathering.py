@@ -11,7 +11,7 @@ import numpy as np
 from ..engine import errors, types
 from ..engine.eager.trace import from_array
 from ..engine.ops import indexing as ops
-from ..engine.ops.along import PutAlong, TakeAlong
+from ..engine.ops.along import IndexSample, PutAlong, TakeAlong
 from ..engine.ops.elementwise import cast, is_number
 from ..engine.ops.logic import select
 from ..engine.ops.shape import BroadcastTo, Reshape, broadcast_to, reshape
@@ -90,7 +90,7 @@ def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
         Tensor: index.shape[:-1] + x.shape[k:].
 
     Raises:
-        IndexError: a position out of range. ValueError: k is too large.
+        ValueError: k is too large, or a position out of range.
 
     Examples:
         >>> paddle.gather_nd(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([[0, 1], [1, 0]])).tolist()
@@ -135,7 +135,7 @@ def index_select(x: Tensor, index: Tensor, axis: Any = 0, name: str | None = Non
         x (Tensor): at least one axis. index (Tensor): a vector, int32 or int64. axis (int): which.
 
     Raises:
-        ValueError: index is not a vector of integers. IndexError: a number out of range.
+        ValueError: index is not a vector of integers, or a number out of range.
 
     Examples:
         >>> paddle.index_select(paddle.to_tensor([[1, 2, 3]]), paddle.to_tensor([2, 0]), 1).tolist()
@@ -143,7 +143,7 @@ def index_select(x: Tensor, index: Tensor, axis: Any = 0, name: str | None = Non
     """
     n = len(tensor_argument(x, "index_select").type.shape)
     index = vector_index(index, "index_select")
-    return fill_out(ops.Gather(axis_argument(axis, n, "index_select"))(x, index), out)
+    return fill_out(ops.IndexSelect(axis_argument(axis, n, "index_select"))(x, index), out)
 
 
 @public(method=True)
@@ -154,7 +154,7 @@ def index_sample(x: Tensor, index: Tensor) -> Tensor:
         x (Tensor): [n, m]. index (Tensor): [n, k], int32 or int64.
 
     Raises:
-        ValueError: other shapes. IndexError: a number out of range.
+        ValueError: other shapes, or a number out of range.
 
     Examples:
         >>> paddle.index_sample(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([[1], [0]])).tolist()
@@ -164,7 +164,7 @@ def index_sample(x: Tensor, index: Tensor) -> Tensor:
     if len(s) != 2 or len(at) != 2 or s[0] != at[0]:
         raise errors.invalid_argument("index_sample: the shapes do not fit.", expected="two matrices with as many rows",
                                       received=f"x: {x.type}, index: {index.type}")  # fmt: skip
-    return TakeAlong(1, False)(x, index)
+    return IndexSample(1, False)(x, index)
 
 
 def _spread(x: Tensor, indices: Tensor, axis: int, name: str) -> Tensor:
@@ -234,7 +234,7 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
         Tensor: in the shape of index.
 
     Raises:
-        ValueError: no such mode. IndexError: a number out of range in the mode "raise".
+        ValueError: no such mode, or a number out of range in the mode "raise".
 
     Examples:
         >>> paddle.take(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([0, -1])).tolist()
@@ -254,7 +254,7 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
         from ..engine.ops.elementwise import maximum, minimum
 
         index = minimum(maximum(index, 0), n - 1)
-    return ops.Gather(0)(reshape(x, (n,)), index)
+    return ops.IndexSelect(0)(reshape(x, (n,)), index)
 
 
 # ---- writing ----------------------------------------------------------------------------------

@@ -341,7 +341,7 @@ def _two_axes(f: Callable[..., Any]) -> Callable[..., Any]:
         if pair is not None:
             x = args[0] if "x" not in kwargs else kwargs["x"]
             n = len(tensor_argument(x, "transpose").type.shape)
-            a, b = (axis_argument(p, n, "transpose", "an axis") for p in pair)
+            a, b = (axis_argument(p, n, "swapaxes", "an axis") for p in pair)
             order = list(range(n))
             if n:
                 order[a], order[b] = b, a

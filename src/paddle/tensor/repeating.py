@@ -335,7 +335,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """`length` elements of an axis from `start` on.
 
     Raises:
-        ValueError: they do not lie within the axis.
+        AssertionError: they do not lie within the axis. IndexError: there is no such axis.
 
     Examples:
         >>> paddle.narrow(paddle.arange(5), 0, 1, 2).tolist()
@@ -346,6 +346,6 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     first, n = int_argument(start, "narrow", "start"), int_argument(length, "narrow", "length")
     first = first + s[a] if first < 0 else first
     if n < 0 or first < 0 or first + n > s[a]:
-        raise errors.invalid_argument("narrow: the range does not lie within the axis.", expected=f"within {s[a]}",
-                                      received=f"start: {start}, length: {length}")  # fmt: skip
+        raise errors.asserted("narrow: the range does not lie within the axis.", expected=f"within {s[a]}",
+                              received=f"start: {start}, length: {length}")  # fmt: skip
     return slice_axis(input, a, first, first + n)

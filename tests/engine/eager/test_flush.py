@@ -16,7 +16,7 @@ from paddle.engine.eager import materialize
 from paddle.engine.eager import trace as tracing
 from paddle.engine.eager.trace import current, from_array, rebind, trie
 from paddle.engine.ops import elementwise as ew
-from paddle.engine.ops.indexing import IndexSelect
+from paddle.engine.ops.indexing import Gather
 from paddle.engine.ops.join import Concat
 from paddle.engine.ops.reduction import Sum
 
@@ -224,7 +224,7 @@ def test_index_out_of_range_names_operator_line_and_value_and_leaves_the_engine_
         flag("FLAGS_eager_compile", mode)
         x = from_array(np.arange(12, dtype="float32").reshape(4, 3))
         bad = from_array(np.array([0, 9], "int64"))
-        y = IndexSelect(0)(x, bad)  # the user's line
+        y = Gather(0)(x, bad)  # the user's line
         with pytest.raises(IndexError) as e:
             (y * 2.0).array()
         assert "gather" in str(e.value) and "9" in str(e.value), str(e.value)
@@ -237,7 +237,7 @@ def test_index_out_of_range_names_operator_line_and_value_and_leaves_the_engine_
 def test_a_failed_check_inside_a_fused_kernel_names_its_own_operator_and_line(flag):
     flag("FLAGS_eager_compile", "always")
     x = from_array(np.arange(12, dtype="float32").reshape(4, 3))
-    picked = IndexSelect(0)(x, from_array(np.array([1, -7], "int64")))  # where the index is
+    picked = Gather(0)(x, from_array(np.array([1, -7], "int64")))  # where the index is
     with pytest.raises(IndexError, match="(?s)gather: .*-7.*where the index is"):
         Sum((0, 1))(ew.exp(picked * 2.0)).array()
 
@@ -396,7 +396,7 @@ def test_first_plans_are_kept_for_the_next_process(flag, monkeypatch, tmp_path):
         materialize._runs.clear()
         monkeypatch.setattr(executor, "_made", itertools.count())
         x = from_array(np.arange(12, dtype="float32").reshape(4, 3))
-        y = IndexSelect(0)(x, from_array(np.array([0, row], "int64")))  # the row
+        y = Gather(0)(x, from_array(np.array([0, row], "int64")))  # the row
         return ((y + 0.5) * 2.25).array()
 
     want = run(2)

@@ -87,6 +87,13 @@ def flat_along(index: np.ndarray, axis: int, shape: tuple[int, ...]) -> np.ndarr
 
 
 @operator
+class IndexSample(TakeAlong):
+    """TakeAlong, as the function uses it that calls a bad index a bad value."""
+
+    fault = "bad_index"
+
+
+@operator
 class AddAlong(Operator):
     """Zeros of `shape` with each element of g added at its position along an axis: the gradient of TakeAlong."""
 

@@ -10,13 +10,14 @@ from .registry import Operator, absent, operator
 
 @operator
 class OneHot(Operator):
-    """1 at the label and 0 elsewhere, along a new last axis; a label outside [0, size) is an IndexError.
+    """1 at the label and 0 elsewhere, along a new last axis; a label outside [0, size) is a ValueError.
 
     Shapes: label [...] -> [..., size].
     """
 
     size: int
     dtype: DType
+    fault = "bad_index"
     vjp = absent("labels have no gradient")
 
     def infer(self, label: TensorType) -> TensorType:

@@ -173,7 +173,11 @@ class Gather(Operator):
         yield cls(0), (np.zeros((0, 3)), np.zeros(0, "int64"))
 
 
-IndexSelect = Gather  # IndexSelect(axis)(x, index): rows of x along one axis
+@operator
+class IndexSelect(Gather):
+    """Gather, as the functions use it that call a bad index a bad value."""
+
+    fault = "bad_index"
 
 
 @operator
@@ -416,4 +420,4 @@ def gather_nd(x, index):
     """x at the positions that the last axis of `index` spells: one integer per leading axis of x."""
     n, last = index.shape[-1], len(index.shape) - 1
     parts = [reshape(slice_axis(index, last, j, j + 1), tuple(index.shape)[:-1]) for j in range(n)]
-    return Gather(0)(x, *parts)
+    return IndexSelect(0)(x, *parts)

@@ -62,6 +62,7 @@ class LookUp(Gather):
     Shapes: table [V, ...], index [...] -> index's shape + table's without V.
     """
 
+    fault = "bad_index"
     wrap: bool = False
 
     def vjp(self, g, out, table, index):

@@ -7,7 +7,7 @@ from typing import Any
 from ...engine import errors
 from ...engine.ops.elementwise import cast, not_equal
 from ...engine.ops.embedding import OneHot
-from ...engine.ops.indexing import Gather
+from ...engine.ops.indexing import IndexSelect
 from ...engine.ops.rows import LookUp
 from ...engine.ops.shape import reshape
 from ...engine.types import default_dtype
@@ -22,7 +22,7 @@ def check_range(x: Any, size: int, name: str) -> None:
     """Refuses indices outside [0, size) at the call where their values are known; else the run refuses them."""
     a = x.buffer
     if a is not None and a.size and (a.min() < 0 or a.max() >= size):
-        raise errors.out_of_range(
+        raise errors.bad_index(
             f"{name}: an index is out of range.",
             expected=f"numbers in [0, {size})",
             received=f"{int(a.min()) if a.min() < 0 else int(a.max())}",
@@ -53,7 +53,7 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None, max_nor
 
     Raises:
         ValueError: weight is no matrix, padding_idx or a number in x is out of range. NotImplementedError: x is not
-            of an index type. IndexError: a number in x that was not known at the call is out of range.
+            of an index type.
 
     Examples:
         >>> w = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -84,7 +84,7 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None, max_nor
     if scale_grad_by_freq:
         rows = _per_use(x, weight)
     by_rows = sparse and not scale_grad_by_freq
-    out = LookUp()(rows, x) if by_rows else Gather(0, False)(rows, x)
+    out = LookUp()(rows, x) if by_rows else IndexSelect(0, False)(rows, x)
     if padding_idx is not None:
         kept = cast(not_equal(x, padding_idx), weight.dtype)
         out = out * reshape(kept, (*x.shape, 1))
@@ -147,7 +147,7 @@ def one_hot(x: Tensor, num_classes: int = -1, name: str | None = None) -> Tensor
 
     Raises:
         RuntimeError: x is not of an index type. ValueError: a number in x is out of range, or num_classes is -1 and x
-            is empty. IndexError: a number that was not known at the call is out of range.
+            is empty.
 
     Examples:
         >>> paddle.nn.functional.one_hot(paddle.to_tensor([1, 0]), 3).tolist()

@@ -382,7 +382,7 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | N
         Tensor: a number.
 
     Raises:
-        AssertionError: the shapes do not fit. IndexError: a label is outside [0, C).
+        AssertionError: the shapes do not fit. ValueError: a label is outside [0, C).
     """
     from ...engine.ops.embedding import OneHot
 
