@@ -106,7 +106,7 @@ class _ConvNd(Layer):
                 )
             shape = [out_channels, in_channels // groups, *self._kernel_size]
             fan = math.prod(self._kernel_size) * in_channels
-            start = Normal(0.0, math.sqrt(2.0 / fan)) if fan else None
+            start = Normal(0.0, math.sqrt(2.0 / fan)) if fan > 0 else None
         # other borders than zeros are added before the convolution
         self._reversed_padding_repeated_twice = None
         self._updated_padding = padding
