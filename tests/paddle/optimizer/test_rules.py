@@ -172,6 +172,16 @@ def test_the_formula(name):
     np.testing.assert_allclose(found, reference(START, GRADS, LR, **settings), rtol=2e-7, atol=1e-8)
 
 
+@pytest.mark.parametrize("name", ["Adam", "NAdam", "Adamax", "RMSProp", "Adadelta"])
+def test_a_first_step_in_float32_has_the_length_of_the_formula(name):
+    cls, args, reference, settings = RULES[name]
+    grads = GRADS[0][None].astype("float32").astype("float64")
+    p = parameter(np.zeros_like(START), "float32")
+    found = run(cls(learning_rate=LR, parameters=[p], **args), p, grads)
+    wanted = reference(np.zeros_like(START), grads, LR, **settings)
+    assert np.linalg.norm(found - wanted) < 1e-6 * np.linalg.norm(wanted)
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_going_on_from_a_saved_state_gives_the_same_bits(name):
     cls, args, _, _ = RULES[name]
