@@ -306,6 +306,27 @@ def test_threads_share_parameters():
     assert not failures
 
 
+def test_a_step_that_a_thread_still_writes_down_is_not_met_by_another(monkeypatch):
+    x, found = from_array(np.arange(3, dtype="float32")), []
+
+    def compute():
+        return ew.exp(x * 0.0).array()
+
+    def meanwhile():
+        """The user's line is asked for while a step is made: another thread comes by then."""
+        if threading.current_thread() is threading.main_thread() and current().node is not tracing.STUCK:
+            other = threading.Thread(target=lambda: found.append(compute()))
+            other.start()
+            other.join()
+        return "test_flush.py", 1  # one place, so that both threads record one program
+
+    tracing.forget_programs()
+    monkeypatch.setattr(tracing.errors, "user_frame", meanwhile)
+    np.testing.assert_array_equal(compute(), [1, 1, 1])
+    assert found
+    np.testing.assert_array_equal(found, np.ones((len(found), 3)))
+
+
 def test_interrupt_during_a_flush_comes_after_it(monkeypatch):
     x = from_array(np.arange(10, dtype="float32"))
     y = x + 1.0

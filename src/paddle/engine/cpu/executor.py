@@ -249,9 +249,10 @@ class Executor:
                 return self.compiled
         if mode == "auto" and self.visits == 2:
             self.begin()
-        if self.first is None:
-            self.first = first_tier(self.graph, self.donated)
-        return self.first
+        first = self.first  # read once: another thread may just have got to the compiled program
+        if first is None:
+            first = self.first = first_tier(self.graph, self.donated)
+        return first
 
     def stay(self, error: Exception) -> None:
         """Goes on operator by operator where the program cannot be compiled, and says so."""
@@ -277,8 +278,9 @@ class Executor:
         key = compiler.cache_key(data)
         result = object_cache().get(key)
         if result is None:
+            job = self.job
             try:
-                result = self.job.result() if self.job is not None else compiler.compile_payload(data)
+                result = job.result() if job is not None else compiler.compile_payload(data)
             except workers.CompileError as e:
                 if e.crashed:
                     raise

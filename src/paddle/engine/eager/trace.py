@@ -192,27 +192,32 @@ class Trace:
         key = (t.type, kind)
         node = self.node.children.get(key)
         if node is None:
-            node = self.extend(key)
+            node = self.child(1)
             node.type, node.types = t.type, (t.type,)
             node.sg = kind == 0
             node.sgs = (node.sg,)
             node.refs = (kind,)
+            self.publish(key, node)
         self.node = node
         slot = node.slot
         # Another thread may be using t: whoever reads the slot first and then finds its epoch has its own slot.
+        # Threads do not take turns within the three lines: that needs a call or a loop.
         t.epoch = 0
         t.slot = slot
         t.epoch = self.epoch
         self.values[slot] = t
         return slot
 
-    def extend(self, key: Any, outputs: int = 1) -> TrieNode:
-        parent = self.node
-        node = TrieNode(parent, self.grad)
+    def child(self, outputs: int) -> TrieNode:
+        """A next step, to be filled in before others can meet it."""
+        node = TrieNode(self.node, self.grad)
         node.next_slot = node.slot + outputs
-        parent.children[key] = node
-        trie.size += 1
         return node
+
+    def publish(self, key: Any, node: TrieNode) -> None:
+        """From here on every thread whose walk comes by may take the step."""
+        self.node.children[key] = node
+        trie.size += 1
 
     # -- operations --
     def ref(self, a: Any) -> Any:
@@ -291,7 +296,7 @@ class Trace:
     def step(self, key: Any, op: Operator, args: tuple[Any, ...]) -> Any:
         refs = tuple(self.ref(a) for a in args)
         types = op.infer_types(*(a.type for a in args))
-        node = self.extend(key, len(types))
+        node = self.child(len(types))
         node.op, node.refs, node.types = op, refs, types
         node.line = errors.user_frame()
         grad = self.grad and bool(op.vjp) and any(isinstance(a, Tensor) and not a.sg for a in args)
@@ -299,6 +304,7 @@ class Trace:
         node.type, node.sg = types[0], node.sgs[0]
         if len(types) > 1:
             node.outs = tuple((t, node.slot + i, s) for i, (t, s) in enumerate(zip(types, node.sgs)))
+        self.publish(key, node)
         self.node = node
         if len(types) > 1:
             out = self.take(node)
@@ -477,7 +483,8 @@ class Trace:
         """A step without results to where another mode is in force."""
         node = self.node.children.get(key)
         if node is None:
-            node = self.extend(key, 0)
+            node = self.child(0)
+            self.publish(key, node)
         self.node = node
 
     def mark(self, key: Any) -> TrieNode:
@@ -486,7 +493,8 @@ class Trace:
             self.ready()
         node = self.node.children.get(key)
         if node is None:
-            node = self.extend(key, 0)
+            node = self.child(0)
+            self.publish(key, node)
         self.node = node
         return node
 
