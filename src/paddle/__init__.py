@@ -29,3 +29,13 @@ from .hapi import Model, flops, summary
 __version__ = version.full_version
 __git_commit__ = version.commit
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
+
+_LATE = ("debug", "profiler")  # modules that few programs need, imported when they are first named
+
+
+def __getattr__(name):
+    if name in _LATE:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -67,17 +67,18 @@ class Program:
     Attributes:
         leaves (tuple of int): slots of the inputs.
         run: what executes it, from the back end: takes and gives lists of arrays.
-        home: the node and the key under which it is found.
+        home: the node and the key under which it is found: live slots, and those that may be overwritten.
+        made: per result, the name of its operator and the user's line.
     """
 
-    __slots__ = ("leaves", "run", "home")
+    __slots__ = ("leaves", "run", "home", "made")
 
-    def __init__(self, leaves: tuple[int, ...], run: Any, home: tuple[TrieNode, Any]):
-        self.leaves, self.run, self.home = leaves, run, home
+    def __init__(self, leaves: tuple[int, ...], run: Any, home: tuple[TrieNode, Any], made: tuple[Any, ...]):
+        self.leaves, self.run, self.home, self.made = leaves, run, home, made
 
 
-# Who sees flushes: a profiler while it records, else None. `begin` and `end` frame a flush (what `begin` gives is
-# handed to `end`; a flush that fails has no end), `made` is told of a new program, `run` runs one.
+# Who sees flushes: a profiler while it records, or debug.capture, else None. `begin` and `end` frame a flush (what
+# `begin` gives is handed to `end`; a flush that fails has no end), `made` is told of a new program, `run` runs one.
 watcher: Any = None
 
 
@@ -156,15 +157,15 @@ def flush(trace: Trace) -> None:
                 finally:
                     trace.restart()
                 raise
-            for slot, a in zip(slots, outputs):
+            for slot, a, made in zip(slots, outputs, program.made):
                 t = values.get(slot)
                 if t is not None:
-                    t.buffer = a
+                    t.buffer, t.made = a, made
             if trace.shadows:
-                by_slot = dict(zip(slots, outputs))
+                by_slot = dict(zip(slots, zip(outputs, program.made)))
                 for s in trace.shadows:
                     if s.slot in by_slot:
-                        s.buffer = by_slot[s.slot]
+                        s.buffer, s.made = by_slot[s.slot]
         trace.restart()
         if trie.size > flags.get("FLAGS_eager_trie_nodes"):
             trie.clear()
@@ -221,13 +222,15 @@ _runs: "weakref.WeakValueDictionary[Any, Any]" = weakref.WeakValueDictionary()
 
 def make_program(node: TrieNode, slots: tuple[int, ...], donated: tuple[int, ...]) -> Program:
     """The program for a flush point. Equal graphs share what runs them, wherever they were recorded."""
-    graph, leaves = graph_of(path_to(node), slots)
+    path = path_to(node)
+    graph, leaves = graph_of(path, slots)
     mask = tuple(s in donated for s in leaves)
     key = (signature(graph), mask)
     run = _runs.get(key)
     if run is None:
         run = _runs[key] = backend(graph, mask)
-    program = Program(leaves, run, (node, (slots, donated)))
+    origin = {s.slot + i: (s.op.name, s.line) for s in path if s.op is not None for i in range(len(s.types))}
+    program = Program(leaves, run, (node, (slots, donated)), tuple(origin.get(s) for s in slots))
     _programs[program] = None
     while len(_programs) > flags.get("FLAGS_eager_programs"):
         old, _ = _programs.popitem(last=False)

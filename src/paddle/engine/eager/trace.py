@@ -76,9 +76,11 @@ class Tensor:
         buffer: the array, None while deferred.
         gnode: (GradNode, output) that made it, None for a leaf or while the trace knows.
         leaf: gradient and hooks of a leaf (LeafState), made when needed.
+        made: where the array comes from, not always set: the operator's name and the user's line, or "" and the code
+            object and instruction that a Tensor was made at (see `origin_of`).
     """
 
-    __slots__ = ("type", "epoch", "slot", "sg", "buffer", "gnode", "leaf", "__dict__", "__weakref__")
+    __slots__ = ("type", "epoch", "slot", "sg", "buffer", "gnode", "leaf", "made", "__dict__", "__weakref__")
     type: TensorType
     epoch: int
     slot: int
@@ -86,6 +88,7 @@ class Tensor:
     buffer: np.ndarray | None
     gnode: Any
     leaf: Any
+    made: Any
 
 
 TENSOR: list[type[Tensor]] = [Tensor]  # the class that results have; paddle.Tensor takes its place
@@ -103,7 +106,15 @@ def from_array(a: np.ndarray, sg: bool = True) -> Tensor:
     from ..types import dtype_of
 
     a = np.asarray(a)  # a numpy scalar has no buffer of its own
-    return make_tensor(TensorType(a.shape, dtype_of(a.dtype)), 0, 0, sg, a)
+    t = make_tensor(TensorType(a.shape, dtype_of(a.dtype)), 0, 0, sg, a)
+    t.made = "", errors.user_instruction()
+    return t
+
+
+def origin_of(t: Tensor) -> tuple[str, tuple[str, int] | None]:
+    """The operator that made the array of t, "" if it came from outside, and the user's line as far as known."""
+    name, place = getattr(t, "made", None) or ("", None)
+    return name, errors.line_of(place) if name == "" and place is not None else place
 
 
 class Trie:
@@ -605,6 +616,8 @@ def rebind(x: Tensor, new: Tensor) -> Tensor:
     if new.epoch == trace.epoch and new.slot in trace.values and trace.values[new.slot] is new:
         trace.values[new.slot] = x
     x.type, x.epoch, x.slot, x.buffer = new.type, new.epoch, new.slot, new.buffer
+    if x.buffer is not None:
+        x.made = getattr(new, "made", None)
     if not new.sg:
         x.sg, x.gnode, x.leaf = new.sg, new.gnode, new.leaf
     return x
