@@ -1,7 +1,31 @@
-"""Images: datasets, models, transforms."""
+"""Images: datasets, models, transforms. A part is loaded when one of its names is first used."""
 
-from . import datasets, image, models, transforms
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 from .image import get_image_backend, image_load, set_image_backend
-from .models import LeNet
 
 __all__ = ["get_image_backend", "image_load", "set_image_backend"]
+
+_PARTS = ("datasets", "models", "transforms")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return importlib.import_module(f"{__name__}.{name}")
+    if not name.startswith("_"):
+        for part in _PARTS:  # upstream has the names of all parts here too
+            module = importlib.import_module(f"{__name__}.{part}")
+            if name in module.__all__:
+                globals()[name] = getattr(module, name)
+                return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    found = {*globals(), *_PARTS}
+    for part in _PARTS:
+        found.update(importlib.import_module(f"{__name__}.{part}").__all__)
+    return sorted(found)
