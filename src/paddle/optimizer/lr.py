@@ -144,6 +144,7 @@ class LRScheduler:
                     expected=f"entries {self.keys}",
                     received=f"{list(state_dict)}",
                 )
+        for key in self.keys:
             self.__dict__[key] = state_dict[key]
         if len(state_dict) > len(self.keys):
             warnings.warn("There are some unused values in state_dict. Maybe the optimizer have different "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import copy
+import re
 from collections import OrderedDict
 from typing import Any
 
@@ -20,7 +22,7 @@ from ..nn.clip import ClipGradBase
 from ..regularizer import L2Decay, WeightDecayRegularizer
 from ..tensor.tensor import Tensor
 from ..utils import unique_name
-from .lr import LRScheduler
+from .lr import LambdaDecay, LRScheduler
 from .plan import Cohort, Entry, Plan
 
 __all__ = ["Optimizer"]
@@ -98,7 +100,9 @@ class Optimizer:
         self._states: dict[int, OrderedDict[str, Tensor]] = {}
         self._names: dict[tuple[int, str], str] = {}
         self._cohorts: dict[int, Cohort] = {}
-        self._given: dict[str, Any] = {}
+        self._given: dict[str, tuple[str, Any]] = {}  # by name without numbers: key and value
+        self._given_masters: dict[str, Any] = {}
+        self._taking = False  # inside set_state_dict
         self._plan: Plan | None = None
         self._rate: tuple[Any, Tensor | None] = (None, None)
         self._multi_precision = getattr(self, "_multi_precision", False)
@@ -289,32 +293,40 @@ class Optimizer:
                 trace.set_grad(before)
             for name in list(state):
                 key = self._key(p, name)
-                given = self._take_given(p, name)
+                given = self._take_given(p, name, state[name].type.shape, state[name].type.dtype)
                 if given is not None:
-                    t = state[name]
-                    a = np.array(given, t.type.dtype.np).reshape(t.type.shape)
-                    state[name] = tracing.from_array(np.ascontiguousarray(a) if a.ndim else a)
+                    state[name] = tracing.from_array(given)
                 label(state[name], key)
             self._states[id(p)] = state
         return state
 
     def _key(self, p: Any, name: str) -> str:
+        """The key of a state in state_dict. As upstream, states are named after the float32 copy if there is one."""
         key = self._names.get((id(p), name))
         if key is None:
-            key = p.name if name == "master_weight" else unique_name.generate(f"{p.name}_{name}")
+            of = self._names.get((id(p), "master_weight"), p.name)
+            key = unique_name.generate(f"{of}_fp32_master" if name == "master_weight" else f"{of}_{name}")
             self._names[(id(p), name)] = key
         return key
 
-    def _take_given(self, p: Any, name: str) -> Any:
-        """What set_state_dict gave for a state that did not exist then."""
-        if not self._given:
-            return None
+    def _take_given(self, p: Any, name: str, shape: tuple[int, ...], dtype: DType) -> np.ndarray | None:
+        """What set_state_dict gave for a state that did not exist then, once.
+
+        Raises:
+            AssertionError: it does not fit, or other states were given and this one was not.
+        """
         if name == "master_weight":
-            found = self._given.get("master_weights", {}).get(p.name)
+            key, value = p.name, self._given_masters.pop(p.name, None)
+            if value is None:
+                return None
         else:
-            key = find_key(self._given, p.name, name)
-            found = None if key is None else self._given[key]
-        return None if found is None else as_array(found)
+            found = self._given.pop(f"{p.name}_{name}", None)
+            if found is None and not self._given and not self._taking:
+                return None
+            if found is None:
+                raise missing_state(f"{p.name}_{name}", [k for k, _ in self._given.values()])
+            key, value = found
+        return fitting(key, value, shape, dtype)
 
     def _cohort_of(self, rule: Optimizer, p: Any) -> Cohort | None:
         if not rule.shared:
@@ -323,10 +335,11 @@ class Optimizer:
         if cohort is None:
             wide = self._work_dtype(p)
             values = {}
-            for name, (start, _) in rule.shared.items():
+            for name, (start, extent) in rule.shared.items():
                 start = getattr(rule, start) if isinstance(start, str) else start
-                given = self._take_given(p, name)
-                values[name] = start if given is None else given.ravel()[0].item()
+                shape = (1,) if extent == "one" else p.type.shape
+                given = self._take_given(p, name, shape, types.int64 if isinstance(start, int) else wide)
+                values[name] = given.ravel()[0].item() if given is not None and given.size else start
                 self._key(p, name)
             hyper = tuple(getattr(rule, k) for k in rule.settings)
             cohort = Cohort.join(self._cohorts, values, hyper, wide)
@@ -357,7 +370,7 @@ class Optimizer:
     def _accumulators(self) -> dict[str, dict[str, Tensor]]:
         found: dict[str, dict[str, Tensor]] = {}
         for name, p, t in self._export():
-            found.setdefault(name, {})[p.name] = t
+            found.setdefault(name, {})[self._names.get((id(p), "master_weight"), p.name)] = t
         return found
 
     def state_order(self, state: dict[str, Tensor]) -> list[str]:
@@ -381,31 +394,65 @@ class Optimizer:
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over what state_dict gave; the parameters must have the names that they had then.
 
+        Where it raises, nothing has been taken over.
+
         Args:
             state_dict (dict): states by name, and the schedule's under `LR_Scheduler`.
-        """
-        if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
-            self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
-        given = {k: v for k, v in state_dict.items() if k != "LR_Scheduler"}
-        # copied now: the other optimizer goes on changing its states
-        self._given = {
-            k: {n: as_array(t) for n, t in v.items()} if isinstance(v, dict) else as_array(v)
-            for k, v in given.items()
-            if v is not None
-        }
-        self._states.clear()
-        self._cohorts.clear()
-        self._plan = None
-        if self._given:
-            for rule, params, _, _ in self._rules:
-                for p in params:
-                    if not p.sg and self._knows(rule, p):
-                        self._state_of(rule, p)
-                        self._cohort_of(rule, p)
-            tracing.current().flush_before_next()
 
-    def _knows(self, rule: Optimizer, p: Any) -> bool:
-        return any(k.startswith(p.name + "_") for k in self._given) or p.name in self._given.get("master_weights", {})
+        Raises:
+            AssertionError: a state is missing or does not fit, or the schedule's is missing (a LambdaDecay needs none).
+            TypeError: no dictionary.
+            RuntimeError: an entry of the schedule's is missing.
+        """
+        if not isinstance(state_dict, dict):
+            raise errors.invalid_type(
+                "set_state_dict: this holds no states.", expected="a dict", received=type(state_dict).__name__
+            )
+        schedule = self._learning_rate if isinstance(self._learning_rate, LRScheduler) else None
+        entries = state_dict.get("LR_Scheduler")
+        if schedule is not None and entries is None and not isinstance(schedule, LambdaDecay):
+            raise AssertionError(
+                errors.message(
+                    "NotFound",
+                    "set_state_dict: the state of the schedule is missing.",
+                    "LR_Scheduler in the dictionary",
+                    f"{str(list(state_dict))[:300]}",
+                    "an optimizer without schedule saved it: give this one a number as learning_rate.",
+                )
+            )
+        before = self._states, self._cohorts, self._given, self._given_masters, self._plan
+        self._taking = True
+        try:
+            self._set_states({k: v for k, v in state_dict.items() if k != "LR_Scheduler"})
+            if schedule is not None and entries:
+                schedule.set_state_dict(entries)
+        except BaseException:
+            self._states, self._cohorts, self._given, self._given_masters, self._plan = before
+            raise
+        finally:
+            self._taking = False
+
+    def _set_states(self, given: dict[str, Any]) -> None:
+        masters = given.pop("master_weights", None) or {}
+        self._given_masters = {k: held(v) for k, v in masters.items()}
+        self._given = {}
+        for key in sorted(given, key=lambda k: not k.endswith("_0")):
+            self._given.setdefault(_NUMBERS.sub("", key), (key, held(given[key])))
+        names = sorted(self._given)
+        present = self._states
+        self._states, self._cohorts, self._plan = {}, {}, None
+        for rule, params, _, _ in self._rules:
+            for p in params:
+                at = bisect.bisect_left(names, f"{p.name}_")
+                known = p.name in masters or (at < len(names) and names[at].startswith(f"{p.name}_"))
+                before = present.get(id(p))
+                lost = [n for n in (*before, *rule.shared) if n != "master_weight"] if before is not None else []
+                if lost and not known:
+                    raise missing_state(f"{p.name}_{lost[0]}", list(given))
+                if known and not p.sg:
+                    self._state_of(rule, p)
+                    self._cohort_of(rule, p)
+        tracing.current().flush_before_next()
 
     set_dict = load_state_dict = set_state_dict
 
@@ -546,17 +593,44 @@ def label(t: Tensor, name: str) -> None:
     t.persistable = True  # type: ignore[attr-defined]
 
 
-def as_array(value: Any) -> np.ndarray:
-    return value.array().copy() if isinstance(value, Tensor) else np.array(value)
+_NUMBERS = re.compile(r"_fp32_master_\d+(?=_)|_\d+$")  # what in a key counts how often its name was given
 
 
-def find_key(given: dict[str, Any], pname: str, name: str) -> str | None:
-    """The key of a state, whatever number it ends with."""
-    start = f"{pname}_{name}_"
-    exact = start + "0"
-    if exact in given:
-        return exact
-    return next((k for k in given if k.startswith(start) and k[len(start) :].isdigit()), None)
+def held(value: Any) -> Any:
+    """The values as they are now: the arrays of Tensors are never written to while somebody holds them."""
+    return value.array() if isinstance(value, Tensor) else np.array(value)
+
+
+def fitting(key: str, a: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """An array of its own for a state, or AssertionError. Halves become float32, in which states are kept here."""
+    if a.dtype == np.uint16:
+        a = a.view(types.bfloat16.np)
+    halves = a.dtype in (np.float16, types.bfloat16.np) and dtype is types.float32
+    if a.shape != shape and a.size == 1 and shape in ((), (1,)):
+        a = a.reshape(shape)
+    if a.shape != shape or not (a.dtype == dtype.np or halves):
+        raise AssertionError(
+            errors.message(
+                "InvalidArgument",
+                f"set_state_dict: {key} does not fit.",
+                f"{dtype.name}{list(shape)}",
+                f"{a.dtype.name}{list(a.shape)}",
+            )
+        )
+    return np.array(a, dtype.np, order="C")
+
+
+def missing_state(name: str, keys: list[str]) -> AssertionError:
+    more = f" and {len(keys) - 8} more" if len(keys) > 8 else ""
+    return AssertionError(
+        errors.message(
+            "NotFound",
+            f"set_state_dict: a state of the optimizer is missing: {name}.",
+            f"{name}_<number>" if keys else "the states of an optimizer",
+            f"{', '.join(map(str, keys[:8]))}{more}" if keys else "none",
+            "parameters must have the names that they had when the state was saved: make the layers in the same order.",
+        )
+    )
 
 
 def full(p: Tensor, value: float, dtype: DType | None = None) -> Tensor:

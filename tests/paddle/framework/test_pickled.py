@@ -110,9 +110,9 @@ BOMBS = {
     "calls that copy again and again": b"\x80\x02" + _ENCODE + b"](" + b"h\x00h\x01R" * 5000 + b"e.",
     "a nest of shared tuples as a key": b"\x80\x02}" + doubled(b")", 60) + b"K\x01s.",
     "a nest of shared tuples in a set": b"\x80\x04\x8f(" + doubled(b")", 60) + b"\x90.",
-    "deep lists": b"\x80\x02" + b"]" * 100_000 + b"a" * 99_999 + b".",
-    "deep tuples": b"\x80\x02)" + b"\x85" * 100_000 + b".",
-    "marks": b"\x80\x02" + b"(" * 100_000 + b".",
+    "deep lists": b"\x80\x02" + b"]" * 20_000 + b"a" * 19_999 + b".",
+    "deep tuples": b"\x80\x02)" + b"\x85" * 20_000 + b".",
+    "marks": b"\x80\x02" + b"(" * 20_000 + b".",
     "a line without end": b"\x80\x02c" + b"a" * 100_000,
     "digits": b"I" + b"9" * 100_000 + b"\n.",
 }

@@ -25,8 +25,8 @@ def test_files_of_torch():
     found = paddle.load(io.BytesIO(OF_TORCH))
     assert {k: (t.dtype, list(t.shape)) for k, t in found.items()} == {
         "i": (paddle.int64, []), "c": (paddle.complex64, [1]), "w": (paddle.float32, [2, 2]),
-        "z": (paddle.float32, [0, 3]), "h": (paddle.bfloat16, [2]), "half": (paddle.float16, [1]), "f8": (paddle.float8_e4m3fn, [2]),
-        "u": (paddle.uint8, [1]), "b": (paddle.bool, [3]),
+        "z": (paddle.float32, [0, 3]), "h": (paddle.bfloat16, [2]), "half": (paddle.float16, [1]),
+        "f8": (paddle.float8_e4m3fn, [2]), "u": (paddle.uint8, [1]), "b": (paddle.bool, [3]),
     }  # fmt: skip
     values = {k: t.astype("float32").tolist() for k, t in found.items() if k not in ("c", "z")}
     assert values == {"i": 7.0, "w": [[1.0, 2.0], [3.0, 4.5]], "h": [1.5, -2.0], "half": [0.5], "f8": [1.0, -0.5],

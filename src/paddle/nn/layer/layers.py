@@ -624,7 +624,8 @@ class Layer:
     ) -> tuple[list[str], list[str]]:
         """Gives parameters and persistable buffers the values of a dictionary.
 
-        What is missing, or of another shape, keeps its value, and a warning says so.
+        What is missing, or of another shape, keeps its value, and a warning says so. Where it raises, nothing has
+        been changed.
 
         Args:
             state_dict (dict): Tensors or arrays by name.
@@ -632,7 +633,15 @@ class Layer:
 
         Returns:
             tuple[list[str], list[str]]: names that were missing or did not fit, and keys that were not used.
+
+        Raises:
+            AssertionError: a value has the right shape and another dtype.
+            TypeError: no dictionary.
         """
+        if not hasattr(state_dict, "get"):
+            raise errors.invalid_type(
+                "set_state_dict: this holds no parameters.", expected="a dict", received=type(state_dict).__name__
+            )
         missing: list[str] = []
         used: set[str] = set()
         fits: list[tuple[Tensor, Any]] = []
@@ -640,18 +649,29 @@ class Layer:
             name = key if use_structured_name else t.name
             state = state_dict.get(name)
             if state is None:
-                missing.append(key)
+                missing.append(name)
                 warnings.warn(f"Skip loading for {key}. {name} is not found in the provided dict.", stacklevel=2)
                 continue
             shape = list(state.shape) if hasattr(state, "shape") else list(np.shape(state))
             if shape != list(t.type.shape):
-                missing.append(key)
+                missing.append(name)
                 warnings.warn(
-                    f"Skip loading for {key}. {key} receives a shape {shape}, but the expected shape is "
+                    f"Skip loading for {key}. {name} receives a shape {shape}, but the expected shape is "
                     f"{list(t.type.shape)}.",
                     stacklevel=2,
                 )
                 continue
+            if not _has_dtype(state, t.type.dtype):
+                kind = state.type.dtype.name if isinstance(state, Tensor) else np.asarray(state).dtype.name
+                raise AssertionError(
+                    errors.message(
+                        "InvalidArgument",
+                        f"set_state_dict: {name} is of another dtype.",
+                        f"{t.type}",
+                        f"{kind}{shape}",
+                        f'cast it first: state_dict["{name}"].astype("{t.type.dtype.name}").',
+                    )
+                )
             used.add(name)
             fits.append((t, state))
         for t, state in fits:
@@ -785,6 +805,13 @@ def retype(t: Tensor, dtype: Any) -> None:
     finally:
         trace.set_grad(before)
     trace.flush_before_next()
+
+
+def _has_dtype(state: Any, d: Any) -> bool:
+    """Whether set_value takes this as a value of dtype d."""
+    if isinstance(state, Tensor):
+        return state.type.dtype is d
+    return isinstance(state, np.ndarray) and (state.dtype == d.np or (state.dtype == np.uint16 and d is types.bfloat16))
 
 
 def _classes(excluded: Any) -> tuple[type, ...]:
