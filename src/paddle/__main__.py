@@ -19,7 +19,8 @@ def main(arguments: list[str] | None = None) -> int:
 
     parser = argparse.ArgumentParser(prog="paddle", description="OpenPaddle: deep learning in Python.")
     parser.add_argument("--version", action="version", version=f"OpenPaddle {version.full_version}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    commands = parser.add_subparsers(dest="command", metavar="command")
+    commands.add_parser("check", help="tell what this installation runs on, and whether it works")
     start = commands.add_parser(
         "quickstart", help="train a network on handwritten digits, save it, use it, draw a picture"
     )
@@ -27,6 +28,14 @@ def main(arguments: list[str] | None = None) -> int:
     start.add_argument("--epochs", type=_positive, default=5, metavar="N", help="passes over the training images (5)")
     start.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and order (0)")
     given = parser.parse_args(arguments)
+    if given.command is None:
+        parser.print_help()
+        return 0
+    if given.command == "check":
+        from .utils import run_check
+
+        run_check()
+        return 0
     from .quickstart.main import run
 
     run(given.out, given.epochs, given.seed)

@@ -110,7 +110,10 @@ def run(out: str = "quickstart", epochs: int = 5, seed: int = 0) -> dict[str, An
 
     print(f"accuracy    {accuracy:.4f} on {len(test):,} test images")
     print(f"step        {step_s * 1e3:.3g} ms, median of the second half; {len(losses)} steps in {train_s:.1f} s")
-    print("tiers       " + ", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
+    print(
+        f"computing   {compiled:.0%} of the time in compiled programs, a whole training step each; "
+        f"{1 - compiled:.0%} operation by operation, before they were compiled"
+    )
     print(f"saved       {saved}; a new process loads it and tells {same:.1%} of the digits as this one does")
     print(f"picture     {picture}")
     if same < 1.0:

@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ..engine import errors
 
@@ -46,15 +46,9 @@ def public(
                     kwargs = {renamed.get(k, k) if renamed.get(k, k) not in kwargs else k: v for k, v in kwargs.items()}
                 try:
                     return f(*args, **kwargs)
-                except TypeError:
-                    if kind is not TypeError:
-                        try:
-                            signature.bind(*args, **kwargs)
-                        except TypeError as e:
-                            raise kind(errors.message("InvalidArgument", f"{f.__name__}: {e}.")) from None
-                    raise
+                except Exception as e:
+                    refuse(e, kind)
 
-            signature = inspect.signature(f)
             made: Any = call
         else:
             made = f
@@ -63,6 +57,16 @@ def public(
         return made
 
     return declare
+
+
+def refuse(e: Exception, unbound: type[Exception] = TypeError) -> NoReturn:
+    """Raises e again, in the project's form where it is Python's or numpy's; called where it was caught."""
+    from .explain import explained
+
+    found = explained(e, unbound)
+    if found is None:
+        raise e
+    raise found from e
 
 
 def one_step(f: F) -> F:
@@ -99,7 +103,10 @@ def one_step(f: F) -> F:
             trace.node = node.end
             return trace.take(node)
         start, reads = trace.node, trace.reads
-        out = f(*args, **kwargs) if trace.amp is None else trace.amp.call(f, args, kwargs)
+        try:
+            out = f(*args, **kwargs) if trace.amp is None else trace.amp.call(f, args, kwargs)
+        except Exception as e:
+            refuse(e)
         if trace.reads != reads:  # what it recorded depends on values
             return out
         return trace.shortcut(start, place, out)

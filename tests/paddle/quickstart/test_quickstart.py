@@ -53,15 +53,18 @@ def test_it_learns_saves_loads_elsewhere_and_draws(tmp_path, capsys):
     assert result["accuracy"] > 0.9 and result["step_s"] > 0
     assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG") and (tmp_path / "digits.pdparams").exists()
     text = capsys.readouterr().out
-    assert "accuracy" in text and "tiers" in text and "100.0% of the digits" in text
+    assert "accuracy" in text and "in compiled programs" in text and "100.0% of the digits" in text
 
 
 def test_command_line(capsys):
-    for arguments, status in ((["--version"], 0), (["--help"], 0), ([], 2), (["quickstart", "--epochs", "0"], 2)):
+    for arguments, status in ((["--version"], 0), (["--help"], 0), (["no"], 2), (["quickstart", "--epochs", "0"], 2)):
         with pytest.raises(SystemExit) as left:
             main(arguments)
         assert left.value.code == status
     assert "quickstart" in capsys.readouterr().out
+    assert main([]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("usage: paddle") and "quickstart" in told and "check" in told
 
 
 def test_as_a_module():
