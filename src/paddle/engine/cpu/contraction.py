@@ -125,8 +125,27 @@ class _Kernel(Nest):
 
             self.loop(self.n(name + ".n"), one)
             return
+        self.outer_reduce(0, a, b, c, at, 0)
+
+    def outer_reduce(self, level: int, a: str, b: str, c: str, at: dict[str, Num], gone: Num) -> None:
+        """The reduce axes around the tiles; `gone` is 0 until C has been written."""
+        s = self.s
+        if level < len(s.k_outer):
+            name = f"q{level}"
+
+            def one(i: Num, _: Values) -> Values:
+                pa, pb, _c = self.moved(a, b, c, name, i)
+                both = i if gone == 0 else self.op(f"or i64 {gone}, {i}") if i != 0 else gone
+                self.outer_reduce(level + 1, pa, pb, c, at, both)
+                return []
+
+            self.loop(self.n(name + ".n"), one)
+            return
         if not s.k_block:
-            self.tiles(a, b, c, at, self.n("k0.n") if s.k else 1, s.accumulate)
+            later: bool | str = s.accumulate
+            if s.k_outer and not s.accumulate:
+                later = self.op(f"icmp sgt i64 {gone}, 0") if isinstance(gone, str) else gone > 0
+            self.tiles(a, b, c, at, self.n("k0.n") if s.k else 1, later)
             return
         whole = self.n("k0.n")
         blocks = -(-s.k[0].extent // s.k_block) if isinstance(whole, int) else self.blocks_of(whole, s.k_block)
@@ -186,10 +205,23 @@ class _Kernel(Nest):
                 at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), last]
                 if s.panel is not None and s.window is None:
                     self.pack(pb, at, steps)
-                self.rows(pa, pb, pc, *rows, nv, at, steps, add)
+                self.inside(0, pa, pb, pc, lambda a, b, c: self.rows(a, b, c, *rows, nv, at, steps, add))
                 return []
 
             self.loop(count, one)
+
+    def inside(self, level: int, a: str, b: str, c: str, body: Callable[[str, str, str], None]) -> None:
+        """The axes of C that run inside a tile of columns."""
+        if level == len(self.s.inner):
+            body(a, b, c)
+            return
+        name = f"w{level}"
+
+        def one(i: Num, _: Values) -> Values:
+            self.inside(level + 1, *self.moved(a, b, c, name, i), body)
+            return []
+
+        self.loop(self.n(name + ".n"), one)
 
     def columns(self, tile: Num, nv: int, begins: int) -> tuple[Num, Num]:
         """First column of a tile and the offset of its last vector."""

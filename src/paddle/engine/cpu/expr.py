@@ -300,12 +300,16 @@ class Operand:
         shape: sizes; int, or Expr where they are only known at run time.
         dtype: as stored.
         key: what the tensor is (a graph value).
+        order: its axes as they lie in memory, outermost first.
     """
 
-    __slots__ = ("name", "shape", "dtype", "key")
+    __slots__ = ("name", "shape", "dtype", "key", "order")
 
-    def __init__(self, name: str, shape: Sequence[Any], dtype: DType, key: Any = None):
+    def __init__(
+        self, name: str, shape: Sequence[Any], dtype: DType, key: Any = None, order: tuple[int, ...] | None = None
+    ):
         self.name, self.shape, self.dtype, self.key = name, tuple(shape), dtype, key
+        self.order = tuple(range(len(self.shape))) if order is None else order
 
     @property
     def ndim(self) -> int:

@@ -42,7 +42,8 @@ def offset_of(x: Operand, at: tuple[Expr, ...]) -> Linear | None:
     coefficients: dict[Var, int] = {}
     constant = 0
     stride = 1
-    for i, n in zip(reversed(at), reversed(x.shape)):
+    for axis in reversed(x.order):
+        i, n = at[axis], x.shape[axis]
         form = linear(i)
         if form is None:
             return None

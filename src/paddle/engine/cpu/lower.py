@@ -16,6 +16,7 @@ from ..ops.recurrence import Recurrence
 from ..ops.shape import BroadcastTo, Reshape, Transpose
 from .affine import flatten, product_of
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
+from .layout import orders
 from .loops import Loops, Store, has_reduce, loads_in
 from .recurrence import recurrence_step
 from .split import split
@@ -38,6 +39,7 @@ class Lowering:
         self.fuse = fuse
         self.users = graph.users()
         self.outputs = set(graph.outputs)
+        self.orders = orders(graph) if fuse else {}
         self.operands: dict[Value, Operand] = {}
         self.kinds: dict[Node, str] = {}
         self.cost: dict[Value, int] = {}
@@ -77,7 +79,7 @@ class Lowering:
     def operand(self, v: Value) -> Operand:
         got = self.operands.get(v)
         if got is None:
-            got = self.operands[v] = Operand(f"t{len(self.operands)}", v.shape, v.dtype, v)
+            got = self.operands[v] = Operand(f"t{len(self.operands)}", v.shape, v.dtype, v, self.orders.get(v))
         return got
 
     # -- expressions --
@@ -187,7 +189,7 @@ class Lowering:
         value = self.own(node, 0, scope, at, None, self.loader({}, {}, at))
         found = product_of(value, self.operand(out), at, variables)
         if found is None:  # an index map inside is not linear: run it as plain loops
-            self.add_loops(out, Loops(scope, variables, [Store(self.operand(out), at, value)]))
+            self.add_loops(out, scope, variables, [Store(self.operand(out), at, value)])
             return
         self.add(ProductStep([out], list(dict.fromkeys((found.a.key, found.b.key))), node, found))
 
@@ -198,11 +200,13 @@ class Lowering:
             return
         scope, variables, at = self.frame(v)
         value = self.own(v.node, v.index, scope, at, None, self.loader({}, {}, at))  # type: ignore[arg-type]
-        self.add_loops(v, Loops(scope, variables, [Store(self.operand(v), at, value)]))
+        self.add_loops(v, scope, variables, [Store(self.operand(v), at, value)])
 
     def by_blocks(self, v: Value) -> bool:
         """Several elements at once, if the operator can."""
         assert v.node is not None
+        if any(x in self.orders for x in (v, *v.node.inputs)):
+            return False  # blocks are made of neighbours in the usual order
         scope = Scope()
         k = LoopBuilder(scope, (), v.dtype, v.shape, v.index, self.loader({}, {}, ()))
         found = v.node.op.blocks(k, *(self.operand(x) for x in v.node.inputs))
@@ -212,12 +216,15 @@ class Lowering:
         variables = [Var(n) for n in extents]
         k.at = tuple(scope.var(x) for x in variables)
         stores = [Store(self.operand(v), tuple(scope.lift(i, types.int64) for i in at), value) for at, value in body()]
-        self.add_loops(v, Loops(scope, variables, stores))
+        self.add_loops(v, scope, variables, stores)
         self.steps[-1].closed = True  # type: ignore[attr-defined]
         return True
 
-    def add_loops(self, v: Value, loops: Loops) -> None:
+    def add_loops(self, v: Value, scope: Scope, variables: list[Var], stores: list[Store]) -> None:
+        """Loops over elements in the order in which they lie in memory."""
         assert v.node is not None
+        order = self.orders.get(v)
+        loops = Loops(scope, variables if order is None else [variables[a] for a in order], stores)
         self.add(LoopStep([v], reads(loops), v.node, loops, [v.node]))
 
     def join(self, v: Value) -> bool:
@@ -230,6 +237,7 @@ class Lowering:
                 isinstance(step, LoopStep)
                 and not step.closed
                 and step.outputs[0].shape == v.shape
+                and self.operand(step.outputs[0]).order == self.operand(v).order
                 and len(step.outputs) < 64
             ):
                 loops = step.loops

@@ -53,6 +53,8 @@ class Schedule:
         swap: A and B are exchanged with respect to the caller's.
         units: axes of C that parallel units run over, outermost first; then blocks of `r1`, of `r2` and of `v`.
         loops: axes of C that run inside a unit.
+        inner: axes of C, not of B, that run inside a tile of columns: more rows for a packed panel.
+        k_outer: reduce axes that run outside all that.
         v_cut, v_block: tiles of `v` in vectors; tiles in a unit.
         r1, r2, r1_cut, r2_cut, r1_block, r2_block: the axes that give the rows of a tile, likewise.
         k: reduce axes, outermost first; k_block: steps of k[0] between two visits of C, 0 for all.
@@ -90,6 +92,8 @@ class Schedule:
     window: tuple[Dim, ...] | None = None
     unroll: int = 0
     prefetch: bool = False
+    inner: tuple[Dim, ...] = ()
+    k_outer: tuple[Dim, ...] = ()
 
     @property
     def itemsize(self) -> int:
@@ -129,7 +133,10 @@ class Schedule:
         """Every number that a dynamic kernel reads from %dims: name -> (value, whether it is a stride)."""
         out: dict[str, tuple[int, bool]] = {"a_offset": (self.a_offset, True), "b_offset": (self.b_offset, True)}
         named = [("v", self.v), ("r1", self.r1), ("r2", self.r2)]
-        for kind, dims in (("u", self.units), ("l", self.loops), ("k", self.k), ("p", self.panel or ())):
+        for kind, dims in (
+            ("u", self.units), ("l", self.loops), ("k", self.k), ("p", self.panel or ()),
+            ("w", self.inner), ("q", self.k_outer),
+        ):  # fmt: skip
             named += [(f"{kind}{i}", d) for i, d in enumerate(dims)]
         for name, d in named:
             out[name + ".n"] = (d.extent, False)

@@ -8,7 +8,7 @@ from ..ir.graph import Graph, Value
 from ..types import TensorType
 from .affine import Product
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
-from .loops import Loops, Store
+from .loops import Loops, Store, column_reduction
 from .steps import LoopStep, ProductStep, Step
 
 PARTS = (16, 8, 12, 10, 14, 9, 7, 6, 5, 4, 3, 2)
@@ -72,7 +72,8 @@ def parts_of(s: LoopStep) -> int | None:
     extents = [v.extent for v in value.attr[1]]
     if not extents or not all(isinstance(n, int) for n in extents):
         return None
-    if result.type.size > 64 or math.prod(extents) * result.type.size < 65_536:
+    most = 64 if column_reduction(s.loops, [v for v in s.loops.vars if v.extent != 1]) is None else 1024
+    if result.type.size > most or math.prod(extents) * result.type.size < 65_536:
         return None
     return next((n for n in PARTS if extents[0] % n == 0), None)
 

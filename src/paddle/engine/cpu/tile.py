@@ -203,6 +203,10 @@ def candidates(spec: Contraction, vector_bytes: int, registers: int) -> Iterator
         others = [d for d in free if d is not v]
         swap = v.b == 0 and v.a != 0
         x, rest, reduce = flip(v, swap), [flip(d, swap) for d in others], [flip(d, swap) for d in red]
+        found = [] if spec.dynamic else list(blocked(*args, x, rest, reduce, swap))
+        if found:
+            yield from found
+            continue
         yield from outer(*args, x, rest, reduce, swap)
         if not spec.dynamic and reduce:
             for y in rest:
@@ -309,6 +313,64 @@ def outer(
                 yield cycles, parts, packed
 
 
+def blocked(
+    spec: Contraction, machine: _Machine, itemsize: int, v: Dim, others: list[Dim], red: list[Dim], swap: bool
+) -> Iterator[Candidate]:
+    """Columns side by side in B and C, rows along several axes: a panel of B serves all rows of a unit.
+
+    A convolution whose channels come last is of this kind, and so are its gradients.
+    """
+    rows = [d for d in others if d.b == 0 and d.a]
+    if v.c != 1 or v.a or not v.b or len(rows) < 2 or not red or v.extent < machine.lanes:
+        return
+    lanes = machine.lanes
+    vectors = -(-v.extent // lanes)
+    rest = [d for d in others if d not in rows]
+    outside = math.prod(d.extent for d in rest)
+    steps = math.prod(d.extent for d in red)
+    for r1 in rows:
+        inner = sorted((d for d in rows if d is not r1), key=lambda d: -abs(d.c))
+        count = math.prod(d.extent for d in inner)
+        for nv in {min(n, vectors) for n in (1, 2, 3, 4, 6)}:
+            m = min(r1.extent, max(1, (machine.registers - nv - (lanes * itemsize < 64)) // nv), 14)
+            v_cut, r1_cut = cut_columns(v.extent, lanes, nv), cut(r1.extent, m)
+            if v_cut is None:
+                continue
+            widest = max(v_cut.s1, v_cut.s2) * lanes * itemsize
+            order = sorted(red, key=lambda d: abs(d.a) + abs(d.b) if v.b == 1 else abs(d.b))  # as B is packed quickly
+            k, k_outer = cut_reduce(order, min(K_STEPS, PANEL_BYTES // widest))
+            each = math.prod(d.extent for d in k)
+            visits = steps // each
+            cycles = 0.0
+            for n1, s1 in v_cut.sizes:
+                for n2, s2 in r1_cut.sizes:
+                    work = steps * machine.tile(s2, 1, s1, s1 + s2, s1) + visits * (12 + 2.5 * s1 * s2 + 3 * len(k))
+                    cycles += n1 * n2 * work
+            far = 1.0 + 0.02 * (abs(r1.a) * itemsize > 4096)
+            pack = steps * vectors * (1.5 if v.b == 1 else (0.5 if k[-1].b == 1 else 1.25) * lanes)
+            parts = dict(
+                kind="outer", lanes=lanes, swap=swap, loops=tuple(rest), v=v, v_cut=v_cut, v_block=v_cut.tiles,
+                r1=r1, r1_cut=r1_cut, r1_block=r1_cut.tiles, r2=ONE, r2_cut=Cut(1, 1), r2_block=1, k=k,
+                inner=tuple(inner), k_outer=k_outer,
+            )  # fmt: skip
+            yield outside * (count * cycles * far + pack), parts, True
+
+
+def cut_reduce(red: list[Dim], most: int) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
+    """Reduce axes, given innermost first: for a panel of at most `most` steps, and those around it, outermost first."""
+    inside: list[Dim] = []
+    around: list[Dim] = []
+    steps = 1
+    for d in red:
+        fits = max(n for n in range(1, d.extent + 1) if d.extent % n == 0 and (n == 1 or n * steps <= most))
+        if fits > 1:
+            inside.insert(0, replace(d, extent=fits))
+            steps *= fits
+        if fits < d.extent:
+            around.insert(0, Dim(d.extent // fits, d.a * fits, d.b * fits))
+    return tuple(inside or [Dim(1)]), tuple(around)
+
+
 def row_block(r1: Dim, c: Cut, steps: int, itemsize: int) -> int:
     """Tiles of rows whose part of A stays in the second-level cache."""
     rows = max(64, 262144 // (min(steps, K_STEPS) * itemsize))
@@ -408,6 +470,8 @@ def dot(
 # ---- parallel units ---------------------------------------------------------------------------
 def spread(s: Schedule, cycles: float) -> Schedule:
     """Turns loops over C into units, of about 20 microseconds each; of more where that would make over 128."""
+    if s.inner:
+        return spread_rows(s, cycles)
     loops = sorted(s.loops, key=lambda d: -abs(d.c))
     units: list[Dim] = []
     wanted = max(UNIT_CYCLES, cycles / 64)
@@ -434,6 +498,28 @@ def spread(s: Schedule, cycles: float) -> Schedule:
     large = s.panel is not None and len(s.k) == 1 and s.v.b == 1 and s.k[0].extent * s.v.extent * s.itemsize > 262144
     fetch = large and not s.dynamic and s.r1_block >= 8 and s.panel_steps >= 64
     return replace(s, units=tuple(units), loops=tuple(loops), prefetch=fetch)
+
+
+def spread_rows(s: Schedule, cycles: float) -> Schedule:
+    """Units of a kernel with rows along several axes: tiles of columns, then rows, a few hundred in each unit."""
+    units, inner = list(s.loops), list(s.inner)
+    wanted = max(2 * UNIT_CYCLES, cycles / 64)
+    each = cycles / math.prod(d.extent for d in units)
+    rows = s.r1.extent * math.prod(d.extent for d in inner)
+    if s.v_cut.tiles > 1 and each > wanted:
+        s = replace(s, v_block=even_tiles(s.v_cut.tiles, max(1, int(s.v_cut.tiles * wanted / each))))
+        each /= s.v_blocks
+    while inner and each > 1.5 * wanted and rows > 128:
+        d = inner.pop(0)
+        sizes = [n for n in range(1, d.extent + 1) if d.extent % n == 0]
+        size = next(n for n in sizes if n == d.extent or (rows * n >= 128 * d.extent and each * n >= wanted * d.extent))
+        if size < d.extent:
+            units.append(Dim(d.extent // size, d.a * size, d.b * size, d.c * size))
+            each, rows = each * size / d.extent, rows * size // d.extent
+        if size > 1:
+            inner.insert(0, replace(d, extent=size))
+            break
+    return replace(s, units=tuple(units), loops=(), inner=tuple(inner))
 
 
 def even_tiles(tiles: int, most: int) -> int:

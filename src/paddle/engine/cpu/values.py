@@ -392,9 +392,9 @@ class Values:
         scope = self.loops.scope
         stride: Expr = scope.const(1, types.int64)
         terms: list[Expr] = []
-        for i, n in zip(reversed(at), reversed(x.shape)):
-            terms.append(i * stride)
-            stride = stride * scope.lift(n, types.int64)
+        for axis in reversed(x.order):
+            terms.append(at[axis] * stride)
+            stride = stride * scope.lift(x.shape[axis], types.int64)
         terms.sort(key=lambda t: max((self.level_of.get(v, 0) for v in t.vars), default=0))
         total = scope.const(0, types.int64)
         for t in terms:
@@ -417,6 +417,8 @@ class Values:
             return self.read(x, at)
         g = self.value(guard)
         t = llvm_type(e.dtype)
+        if self.unguarded(x, at, guard):
+            return self.chosen(x, at, g, t)
         slot = self.slot(t)
         p = self.operand(x)
         where = self.value(self.offset(x, at))
@@ -433,6 +435,27 @@ class Values:
         n = self.name()
         self.put(f"{n} = load {t}, ptr {slot}")
         return n
+
+    @staticmethod
+    def unguarded(x: Operand, at: Sequence[Expr], guard: Expr) -> bool:
+        """Whether elements side by side share one guard, and the first of a row can be read instead."""
+        if not at or not all(isinstance(n, int) and n for n in x.shape):
+            return False
+        i = at[x.order[-1]]
+        return i.op == "var" and i.attr not in guard.vars and i.attr.extent == x.shape[x.order[-1]] != 1
+
+    def chosen(self, x: Operand, at: Sequence[Expr], guard: str, t: str) -> str:
+        """A guarded read without a branch, so that the loop around it becomes vectors."""
+        last = x.order[-1]
+        zero = self.loops.scope.const(0, types.int64)
+        row = self.value(self.offset(x, [zero if a == last else i for a, i in enumerate(at)]))
+        p, safe, where, n, out = self.operand(x), self.name(), self.name(), self.name(), self.name()
+        self.put(f"{safe} = select i1 {guard}, i64 {row}, i64 0")
+        self.put(f"{where} = add i64 {safe}, {self.value(at[last])}")
+        self.put(f"{n} = getelementptr {memory_type(x.dtype)}, ptr {p}, i64 {where}")
+        v = self.from_memory(x.dtype, n)
+        self.put(f"{out} = select i1 {guard}, {t} {v}, {t} zeroinitializer")
+        return out
 
     def read(self, x: Operand, at: Sequence[Expr]) -> str:
         return self.from_memory(x.dtype, self.address(x, at))

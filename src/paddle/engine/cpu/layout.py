@@ -1,0 +1,107 @@
+"""Which order the axes of a value have in memory: channels last around convolutions, so that vectors run along them.
+
+Loop forms speak of logical axes; only addresses know the order. A value that something outside the kernels reads (a
+result, an argument of the host, a reshape that is more than unit axes) keeps its axes as they are.
+"""
+
+from __future__ import annotations
+
+from ..ir.graph import Graph, Node, Value
+from ..ops.convolution import Conv
+from ..ops.elementwise import Detach
+from ..ops.pooling import Windows
+from ..ops.shape import Dilate, Pad, Reshape, Slice, Transpose
+from .values import supports
+
+Order = tuple[int, ...]  # axes, outermost first
+
+FEWEST = 32  # channels for which the change pays
+
+
+def orders(graph: Graph) -> dict[Value, Order]:
+    """The values whose axes are not in their own order."""
+    if not any(isinstance(n.op, Conv) for n in graph.nodes):
+        return {}
+    fixed = plain_values(graph)
+    found: dict[Value, Order] = {}
+    for node in graph.nodes:
+        if isinstance(node.op, Conv):
+            prefer_weight(node, fixed, found)
+        order = order_after(node, found)
+        if order is not None and order != tuple(range(len(order))):
+            for v in node.outputs:
+                if v not in fixed and v.ndim == len(order):
+                    found[v] = order
+    return found
+
+
+def plain_values(graph: Graph) -> set[Value]:
+    """Values that have to lie as their shape says."""
+    fixed = {*graph.inputs, *graph.outputs}
+    for node in reversed(graph.nodes):
+        if isinstance(node.op, (Reshape, Detach)):
+            v, out = node.inputs[0], node.outputs[0]
+            if out in fixed or not same_but_for_units(v.shape, out.shape):
+                fixed.update((v, out))
+        elif runs_on_host(node):
+            fixed.update((*node.inputs, *node.outputs))
+    for node in graph.nodes:  # a buffer has one order, whatever its shape is called
+        if isinstance(node.op, (Reshape, Detach)) and node.inputs[0] in fixed:
+            fixed.add(node.outputs[0])
+    return fixed
+
+
+def runs_on_host(node: Node) -> bool:
+    return not node.op.loops or not all(supports(v.dtype) for v in (*node.inputs, *node.outputs))
+
+
+def same_but_for_units(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    return [n for n in a if n != 1] == [n for n in b if n != 1]
+
+
+def order_after(node: Node, found: dict[Value, Order]) -> Order | None:
+    """The order that suits the results of a node."""
+    op, out = node.op, node.outputs[0]
+    if isinstance(op, Conv):
+        return channels_last(out)
+    source = max(
+        (v for v in node.inputs if v in found and (v.ndim == out.ndim or isinstance(op, Reshape))),
+        key=lambda v: v.type.size, default=None,
+    )  # fmt: skip
+    if source is None:
+        return None
+    order = found[source]
+    if isinstance(op, Reshape):
+        return through_reshape(source.shape, out.shape, order)
+    if isinstance(op, Transpose):
+        return tuple(op.perm.index(a) for a in order)
+    if op.pointwise or isinstance(op, (Detach, Windows, Pad, Slice, Dilate)):
+        return order
+    return None
+
+
+def channels_last(out: Value) -> Order | None:
+    """The order of a convolution's result [N, G, O, *Z]."""
+    if out.shape[1] * out.shape[2] < FEWEST:
+        return None
+    return (0, *range(3, out.ndim), 1, 2)
+
+
+def through_reshape(a: tuple[int, ...], b: tuple[int, ...], order: Order) -> Order:
+    """The order of a value under a shape with other unit axes."""
+    place = dict(zip((i for i, n in enumerate(a) if n != 1), (j for j, n in enumerate(b) if n != 1)))
+    return (*(j for j, n in enumerate(b) if n == 1), *(place[i] for i in order if i in place))
+
+
+def prefer_weight(node: Node, fixed: set[Value], found: dict[Value, Order]) -> None:
+    """A kernel [G, O, C, *K] that is made for a convolution is made with its output channels last."""
+    v, axes = node.inputs[1], tuple(range(node.inputs[1].ndim))
+    if channels_last(node.outputs[0]) is None:
+        return
+    while v.node is not None and isinstance(v.node.op, Transpose):
+        axes = tuple(v.node.op.perm[a] for a in axes)
+        v = v.node.inputs[0]
+    if v.node is None or v in fixed or v in found or isinstance(v.node.op, (Reshape, Detach, Conv)):
+        return
+    wanted = (*range(3, v.ndim), 2, 0, 1)
+    found[v] = tuple(axes[a] for a in wanted)
