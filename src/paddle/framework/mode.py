@@ -35,6 +35,12 @@ def set_flags(flags: dict[str, Any]) -> None:
     if not isinstance(flags, dict):
         raise errors.invalid_type("set_flags: flags is not a dict.", received=type(flags).__name__)
     for name, value in flags.items():
+        if name not in settings.known():
+            from . import idle_flags
+
+            if name in idle_flags.values:
+                idle_flags.set_(name, value)
+                continue
         settings.set_(name, value)
 
 
@@ -58,12 +64,15 @@ def get_flags(flags: Any) -> dict[str, Any]:
     if not isinstance(names, (list, tuple)):
         raise errors.invalid_type("get_flags: flags is not a list of names.", received=type(flags).__name__)
     known = settings.known()
+    idle: dict[str, Any] = {}
+    if any(name not in known for name in names):
+        from .idle_flags import values as idle
     for name in names:
-        if name not in known:
+        if name not in known and name not in idle:
             raise errors.not_found(
                 f"get_flags: there is no flag {name}.", expected=f"one of {', '.join(sorted(known))}"
             )
-    return {name: settings.get(name) for name in names}
+    return {name: settings.get(name) if name in known else idle[name] for name in names}
 
 
 def disable_signal_handler() -> None:

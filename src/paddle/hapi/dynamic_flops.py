@@ -27,13 +27,14 @@ def flops(
         print_detail (bool): Print a line per layer. Default: False.
 
     Returns:
-        int: the count. Layers that no rule knows count as zero, and are named.
+        int: the count. Layers that no rule knows count as zero, and are named. The layers in `net` are counted, not
+            `net` itself: it is 0 for a single Linear, as upstream.
 
     Raises:
         TypeError: net is no Layer.
 
     Examples:
-        >>> paddle.flops(paddle.nn.Linear(4, 2), [1, 4])
+        >>> paddle.flops(paddle.nn.Sequential(paddle.nn.Linear(4, 2)), [1, 4])
         8
     """
     import paddle
@@ -44,7 +45,7 @@ def flops(
     rows: list[tuple[str, list[int], list[int], int, int]] = []
     unknown: set[str] = set()
     hooks = []
-    for name, layer in net.named_sublayers(include_self=True):
+    for name, layer in net.named_sublayers():
         if layer._sub_layers and type(layer) not in (custom_ops or {}):
             continue
         rule = next((rules[c] for c in type(layer).__mro__ if c in rules), None)
@@ -66,7 +67,7 @@ def flops(
         print(f"flops: no rule for {', '.join(sorted(unknown))}, counted as zero")
     if print_detail:
         for name, shape_in, shape_out, parameters, count in rows:
-            print(f"{name or type(net).__name__:24} {shape_in!s:20} {shape_out!s:20} {parameters:12,} {count:14,}")
+            print(f"{name:24} {shape_in!s:20} {shape_out!s:20} {parameters:12,} {count:14,}")
         print(f"{'total':24} {'':20} {'':20} {sum(r[3] for r in rows):12,} {total:14,}")
     return total
 

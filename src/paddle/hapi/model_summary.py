@@ -6,6 +6,8 @@ import math
 import numbers
 from typing import Any
 
+import numpy as np
+
 from ..engine import errors
 from ..nn import Layer
 from ..static.input import InputSpec
@@ -24,13 +26,13 @@ def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any =
         input (Tensor|list|dict, optional): The inputs themselves, instead of shapes.
 
     Returns:
-        dict: total_params and trainable_params.
+        dict: total_params and trainable_params, numpy integers.
 
     Raises:
         ValueError: neither input_size nor input is given. TypeError: input_size is of another kind.
 
     Examples:
-        >>> paddle.summary(paddle.nn.Linear(4, 2), (1, 4))["total_params"]  # doctest: +ELLIPSIS
+        >>> int(paddle.summary(paddle.nn.Linear(4, 2), (1, 4))["total_params"])  # doctest: +ELLIPSIS
         layer ...
         10
     """
@@ -57,11 +59,12 @@ def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any =
     if len(rows) > 1:
         rows = [r for r in rows if not r["layer"]._sub_layers]
     entries = {id(p): p for p in (*net.parameters(), *net.buffers())}.values()
-    total = sum(p.size for p in entries)
-    trainable = sum(p.size for p in net.parameters() if not p.stop_gradient)
+    # numpy's integers, as upstream gives
+    total = sum(np.int64(p.size) for p in entries)
+    trainable = sum(np.int64(p.size) for p in net.parameters() if not p.stop_gradient)
     inputs = list(arguments.values()) if isinstance(arguments, dict) else arguments
     print(_table(rows, inputs, total, trainable))
-    return {"total_params": int(total), "trainable_params": int(trainable)}
+    return {"total_params": total, "trainable_params": trainable}
 
 
 def _given(input: Any) -> Any:

@@ -100,8 +100,8 @@ def shape_argument(shape: Any, name: str) -> tuple[int, ...]:
 
 # Functions in which a wrong axis is an IndexError, and where it is an AssertionError, as upstream has it.
 _AXIS_IS_INDEX = frozenset(
-    ("cross", "diff", "trapezoid", "cumulative_trapezoid", "diagonal", "diag_embed", "gather", "index_add", "index_select",
-     "narrow", "repeat_interleave", "select_scatter", "swapaxes", "tensordot", "trace")
+    ("cross", "diff", "trapezoid", "cumulative_trapezoid", "diagonal", "diag_embed", "gather", "index_add",
+     "index_select", "narrow", "repeat_interleave", "select_scatter", "swapaxes", "tensordot", "trace")
 )  # fmt: skip
 _AXIS_IS_ASSERTED = frozenset(("diagonal_scatter", "put_along_axis", "take_along_axis", "unflatten"))
 

@@ -109,3 +109,22 @@ def test_gradients_go_on_through_a_leaf_whose_data_changed():
         w.clear_gradient(False)
         assert w.tolist() == [0.0, 0.0]
         w.data = paddle.to_tensor([1.0, 2.0])
+
+
+def test_second_derivatives_of_products_are_zeros_where_nothing_is_left():
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    for made, other in ((lambda: x * y, [1.0, 1.0]), (lambda: x / y, [-1 / 9, -1 / 16])):
+        (g,) = paddle.grad(made(), x, create_graph=True)
+        (gxx,) = paddle.grad(g, x, retain_graph=True)
+        (gxy,) = paddle.grad(g, y)
+        assert gxx.tolist() == [0.0, 0.0]
+        np.testing.assert_allclose(gxy.numpy(), other, rtol=1e-6)
+    (g,) = paddle.grad(x * 2.0, x, create_graph=True)
+    assert paddle.grad(g, x, allow_unused=True) == [None]
+
+
+def test_the_gradient_given_to_backward_takes_the_type_of_its_tensor():
+    x = leaf(1.0, 2.0)
+    y = paddle.matmul(x.reshape([1, 2]), x.reshape([2, 1]))
+    paddle.autograd.backward([y], [paddle.ones([1, 1], "float64")])
+    assert x.grad.dtype == paddle.float32 and x.grad.tolist() == [2.0, 4.0]

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 import paddle
@@ -47,7 +48,8 @@ def test_multiply_adds(capsys):
     net = nn.Sequential(nn.Conv2D(1, 2, 3), nn.BatchNorm2D(2), nn.ReLU(), nn.Flatten(), nn.Linear(18, 2))
     # 18 outputs of 9 products and a bias, two per normalized element, one per activation, 36 products
     assert paddle.flops(net, [1, 1, 5, 5]) == 18 * 10 + 2 * 18 + 18 + 36
-    assert paddle.flops(nn.Linear(4, 2), [3, 4], print_detail=True) == 24
+    wrapped = nn.Sequential(nn.Linear(4, 2))
+    assert paddle.flops(wrapped, [3, 4], print_detail=True) == 24 and paddle.flops(nn.Linear(4, 2), [3, 4]) == 0
     assert "24" in capsys.readouterr().out
 
 
@@ -61,3 +63,11 @@ def test_rules_of_the_user_and_layers_without_one(capsys):
     assert paddle.flops(nn.Sequential(Odd()), [1, 4], custom_ops={Odd: lambda layer, x, y: 7}) == 7
     with pytest.raises(TypeError):
         paddle.flops(3, [1])
+
+
+def test_counts_of_summary_are_numpy_integers(capsys):
+    found = paddle.summary(nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2)), (1, 4))
+    assert {k: (v, type(v)) for k, v in found.items()} == {
+        "total_params": (23, np.int64),
+        "trainable_params": (23, np.int64),
+    }

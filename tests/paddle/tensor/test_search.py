@@ -20,7 +20,12 @@ def test_sort_is_stable(axis, descending):
 def test_nan_counts_as_the_greatest():
     x = paddle.to_tensor([1.0, float("nan"), 3.0])
     assert paddle.argsort(x).tolist() == [0, 2, 1] and paddle.argsort(x, descending=True).tolist() == [1, 2, 0]
-    assert paddle.topk(x, 1)[1].tolist() == [1] and paddle.argmax(x).item() == 1
+    assert paddle.topk(x, 1)[1].tolist() == [1]
+
+
+def test_argmax_passes_nan_over():
+    x = paddle.to_tensor([[float("nan"), 1.0, 3.0], [float("nan")] * 3, [float("nan"), float("-inf"), -1.0]])
+    assert paddle.argmax(x, 1).tolist() == [2, 0, 2] and paddle.argmin(x, 1).tolist() == [1, 0, 1]
 
 
 @pytest.mark.parametrize("n, k", [(6, 2), (200, 3), (5, 5)])

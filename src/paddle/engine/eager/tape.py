@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import errors
 from ..ops.creation import Full
-from ..ops.elementwise import Detach, add
+from ..ops.elementwise import Detach, Tied, add, cast, divide, multiply
 from ..ops.number import Number
 from ..ops.rows import add_grads, dense
 from ..types import TensorType
@@ -82,6 +82,9 @@ class Ghost:
         return self.type.size
 
 
+_TIED = (multiply, divide)
+
+
 class GradNode:
     """How gradients pass through one operation.
 
@@ -116,6 +119,12 @@ class GradNode:
         many = len(self.types) > 1
         found = self.op.vjp(tuple(grads) if many else grads[0], outs if many else outs[0], *args)
         assert len(found) == len(self.edges), f"{self.op!r}: vjp gave {len(found)} for {len(self.edges)} arguments"
+        if history and self.op in _TIED and not any(isinstance(a, Number) for a in args):
+            # upstream's second derivatives of products are zeros, not None, for the factor that is not left
+            return tuple(
+                d if d is None or e is None or (self.op is divide and i) else Tied()(d, a)
+                for i, (d, e, a) in enumerate(zip(found, self.edges, args))
+            )
         return found
 
     def restore(self, saved: Any, edge: Any, history: bool) -> Any:
@@ -491,6 +500,8 @@ def seeds(tensors: Sequence[Tensor], grads: Sequence[Any]) -> list[Any]:
                 expected=f"grad_tensor of shape {list(t.type.shape)}",
                 received=f"grad_tensor: {g.type}",
             )
+        elif g.type.dtype is not t.type.dtype:
+            g = cast(g, t.type.dtype)
         out.append(g)
     return out
 

@@ -268,10 +268,10 @@ Hardswish = activation(
 
 Hardshrink = activation(
     "hardshrink",
-    numpy=lambda x, threshold: np.where((x > threshold) | (x < -threshold), x, 0),
-    vjp=lambda g, out, x, threshold: g * mask(greater_than(maximum(x, -x), threshold), x),
-    loops=lambda k, x, threshold: k.where((x > threshold) | (x < -threshold), x, 0),
-    xla=lambda jnp, x, threshold: jnp.where((x > threshold) | (x < -threshold), x, 0),
+    numpy=lambda x, threshold: np.where((x > -threshold) & (x < threshold), 0, x),
+    vjp=lambda g, out, x, threshold: g * mask(greater_equal(maximum(x, -x), threshold), x),
+    loops=lambda k, x, threshold: k.where((x > -threshold) & (x < threshold), 0, x),
+    xla=lambda jnp, x, threshold: jnp.where((x > -threshold) & (x < threshold), 0, x),
     threshold=0.5,
 )
 

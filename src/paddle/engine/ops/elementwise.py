@@ -11,7 +11,7 @@ from .. import types
 from ..errors import invalid_argument, invalid_type, unavailable
 from ..types import DType, TensorType, broadcast_shapes
 from .number import Number
-from .registry import Operator, absent, operator
+from .registry import Operator, absent, letters, operator
 
 FLOATS = tuple(types.dtype_of(n) for n in ("float16", "bfloat16", "float32", "float64"))
 
@@ -426,6 +426,39 @@ class Detach(Unary):
         yield cls(), (rng.normal(size=(2, 3)).astype("float32"),)
 
 
+@operator
+class Tied(Operator):
+    """x itself; y takes part, with a gradient of zeros."""
+
+    pointwise = False
+
+    def infer(self, x: TensorType, y: TensorType) -> TensorType:
+        return x
+
+    def numpy(self, x, y):
+        return np.array(x)
+
+    def vjp(self, g, out, x, y):
+        from .creation import Full
+
+        return g, Full(tuple(y.shape), 0.0, y.dtype)()
+
+    def loops(self, k, x, y):
+        return k.load(x, k.at)
+
+    def xla(self, jnp, x, y):
+        return x
+
+    def spmd(self, *types):
+        first = letters(types[0].ndim + types[1].ndim)
+        x, y = first[: types[0].ndim], first[types[0].ndim :]
+        return f"{x},{y.upper()}->{x}"
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(), (rng.normal(size=(2, 3)).astype("float32"), rng.normal(size=3).astype("float32"))
+
+
 # ---- arithmetic -------------------------------------------------------------------------------
 add = binary(
     "add", numpy=np.add, vjp=lambda g, out, x, y: (g, g), loops=lambda k, x, y: x + y, xla=lambda jnp, x, y: x + y
@@ -537,10 +570,10 @@ sigmoid = unary(
 )
 relu = unary(
     "relu",
-    numpy=lambda x: np.maximum(x, x.dtype.type(0)),
+    numpy=lambda x: np.where(x > 0, x, x.dtype.type(0)),  # 0 for NaN, as upstream
     vjp=lambda g, out, x: g * cast(greater_than(out, 0), g.dtype),
-    loops=lambda k, x: k.max(x, 0),
-    xla=lambda jnp, x: jnp.maximum(x, 0),
+    loops=lambda k, x: k.where(x > 0, x, 0),
+    xla=lambda jnp, x: jnp.where(x > 0, x, 0),
 )
 
 

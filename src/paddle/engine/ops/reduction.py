@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -240,11 +240,15 @@ class Any_(Truth):
 
 
 class Position(Operator):
-    """Base of argmax and argmin: where along an axis the element is, int64; the first of equals, NaN wins."""
+    """Base of argmax and argmin: where along an axis the element is, int64; the first of equals.
+
+    NaN is passed over, as upstream does; where there is nothing else the position is 0.
+    """
 
     axis: int
     keepdim: bool
     kind = ""
+    least: ClassVar[float]
     vjp = absent("positions have no gradient")
 
     def infer(self, x: TensorType) -> TensorType:
@@ -259,9 +263,17 @@ class Position(Operator):
         kept = (1,) if self.keepdim else ()
         return TensorType((*x.shape[: self.axis], *kept, *x.shape[self.axis + 1 :]), types.int64)
 
+    def comparable(self, x, np=np):
+        return x if x.dtype.kind in "iu" else np.where(np.isnan(x), x.dtype.type(self.least), x)
+
     def loops(self, k, x):
         before, after = k.at[: self.axis], k.at[self.axis + self.keepdim :]
-        return k.reduce(self.kind, [x.shape[self.axis]], lambda j: k.load(x, [*before, j, *after]))
+
+        def element(j):
+            e = k.load(x, [*before, j, *after])
+            return k.where(k.isnan(e), self.least, e) if x.dtype.kind == "f" else e
+
+        return k.reduce(self.kind, [x.shape[self.axis]], element)
 
     def spmd(self, *types):
         names = letters(types[0].ndim, (self.axis,))
@@ -275,6 +287,7 @@ class Position(Operator):
         yield cls(1, True), (x,)
         yield cls(0, False), (rng.integers(0, 50, 300),)
         yield cls(0, False), (np.array([1.0, np.nan, 3.0, np.nan]),)
+        yield cls(1, False), (np.array([[np.nan, np.nan, -np.inf], [np.nan, np.inf, 1.0], [np.nan] * 3], "float32"),)
         yield cls(1, False), (np.zeros((0, 3), "float32"),)
 
 
@@ -285,12 +298,13 @@ class Argmax(Position):
     axis: int
     keepdim: bool = False
     kind = "argmax"
+    least = -np.inf
 
     def numpy(self, x):
-        return np.argmax(x, axis=self.axis, keepdims=self.keepdim).astype("int64")
+        return np.argmax(self.comparable(x), axis=self.axis, keepdims=self.keepdim).astype("int64")
 
     def xla(self, jnp, x):
-        return jnp.argmax(x, axis=self.axis, keepdims=self.keepdim).astype("int64")
+        return jnp.argmax(self.comparable(x, jnp), axis=self.axis, keepdims=self.keepdim).astype("int64")
 
 
 @operator
@@ -300,12 +314,13 @@ class Argmin(Position):
     axis: int
     keepdim: bool = False
     kind = "argmin"
+    least = np.inf
 
     def numpy(self, x):
-        return np.argmin(x, axis=self.axis, keepdims=self.keepdim).astype("int64")
+        return np.argmin(self.comparable(x), axis=self.axis, keepdims=self.keepdim).astype("int64")
 
     def xla(self, jnp, x):
-        return jnp.argmin(x, axis=self.axis, keepdims=self.keepdim).astype("int64")
+        return jnp.argmin(self.comparable(x, jnp), axis=self.axis, keepdims=self.keepdim).astype("int64")
 
 
 @operator

@@ -125,7 +125,8 @@ def _digamma(x):
     out = np.where(np.isinf(start), start, total + np.log(y) - 0.5 / y - series)
     pole = (v <= 0) & (v == np.floor(v))
     turned = out - np.pi / np.tan(np.pi * np.where(pole, 0.5, v))
-    return np.where(pole, np.nan, np.where(below, turned, out)).astype(x.dtype)
+    at_pole = np.where(v == 0, -np.copysign(np.inf, v), np.nan)
+    return np.where(pole, at_pole, np.where(below, turned, out)).astype(x.dtype)
 
 
 def _loop_digamma(k, v):
@@ -140,7 +141,8 @@ def _loop_digamma(k, v):
     out = k.where(k.isinf(start), start, total + k.log(y) - 0.5 / y - series)
     pole = (v <= 0) & v.eq(k.floor(v))
     turned = out - math.pi / k.tan(k.where(pole, 0.5, v) * math.pi)
-    return k.where(pole, math.nan, k.where(below, turned, out))
+    at_pole = k.where(v.eq(0), -1 / v, math.nan)
+    return k.where(pole, at_pole, k.where(below, turned, out))
 
 
 digamma: Operator = unary(
