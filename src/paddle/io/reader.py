@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -15,6 +16,9 @@ from .dataloader.sampler import RandomSampler, SequenceSampler
 from .dataloader.worker import WorkerPool
 
 __all__ = ["DataLoader"]
+
+# Told how long each batch was waited for: the loader, and when the wait began and ended, in ns of time.perf_counter_ns.
+watchers: list[Callable[[Any, int, int], None]] = []
 
 
 class DataLoader:
@@ -130,7 +134,7 @@ class DataLoader:
         return len(self.dataset if self.batch_sampler is None else self.batch_sampler)
 
     def __iter__(self) -> Iterator[Any]:
-        return self._in_workers() if self.num_workers else self._in_process()
+        return _Batches(self, self._in_workers() if self.num_workers else self._in_process())
 
     def __call__(self) -> Iterator[Any]:
         return self.__iter__()
@@ -161,3 +165,23 @@ class DataLoader:
         finally:
             if not self._persistent_workers:
                 pool.close()
+
+
+class _Batches:
+    """Batches of a loader. It keeps none: what the user has let go of may be overwritten."""
+
+    def __init__(self, loader: DataLoader, batches: Iterator[Any]):
+        self.loader, self.batches = loader, batches
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if not watchers:
+            return next(self.batches)
+        began = time.perf_counter_ns()
+        batch = next(self.batches)
+        ended = time.perf_counter_ns()
+        for tell in tuple(watchers):
+            tell(self.loader, began, ended)
+        return batch

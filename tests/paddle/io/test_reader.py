@@ -1,10 +1,11 @@
 import os
+import weakref
 
 import numpy as np
 import pytest
 
 import paddle
-from paddle.io import BatchSampler, DataLoader, Dataset, IterableDataset, get_worker_info
+from paddle.io import BatchSampler, DataLoader, Dataset, IterableDataset, get_worker_info, reader
 
 
 class Rows(Dataset):
@@ -183,3 +184,19 @@ def test_workers_have_seeds_of_their_own():
     a = values_of(loader)
     np.random.seed(0)
     assert values_of(loader) == a and a[0] != a[1]
+
+
+def test_a_loader_keeps_no_batch():
+    seen = []
+    for x, _ in DataLoader(Rows(4), batch_size=2):
+        seen.append(weakref.ref(x))
+    del x
+    assert [r() for r in seen] == [None, None]
+
+
+def test_watchers_are_told_how_long_batches_were_waited_for(monkeypatch):
+    told = []
+    monkeypatch.setattr(reader, "watchers", [lambda *wait: told.append(wait)])
+    loader = DataLoader(Rows(5), batch_size=2)
+    assert len(list(loader)) == len(told) == 3
+    assert all(who is loader and began <= ended for who, began, ended in told)
