@@ -45,23 +45,27 @@ def explained(e: Exception, unbound: type[Exception] = TypeError) -> Exception |
         return None  # a mistake of the compiler, not of the user
     start = max((i + 1 for i, f in enumerate(frames) if not _inside(f)), default=0)
     at = errors.describe_line(frames[start - 1].f_code.co_filename, frames[start - 1].f_lineno) if start else None
-    name, given, kinds, bound = _entry(frames[start:])
+    name, given, bound = _entry(frames[start:])
     if _FORMED.match(text):
-        misfit = _misfit(given, kinds) if isinstance(e, AssertionError) and " of a Tensor of several" in text else None
+        misfit = (
+            _misfit(frames[start:]) if isinstance(e, AssertionError) and " of a Tensor of several" in text else None
+        )
         return misfit and errors.invalid_type(f"{name}: {misfit[0]}", expected=misfit[1], received=misfit[2], at=at)
     if isinstance(e, AssertionError):
         return None
     if not bound:
         word = "InvalidType" if unbound is TypeError else "InvalidArgument"
         return unbound(errors.message(word, f"{name}: {_sentence(text)}", given.pop(""), arguments(given), at=at))
-    misfit = _misfit(given, kinds)
+    misfit = _misfit(frames[start:])
     kind = _base(e)
     if kind is ValueError and misfit and re.match("could not convert|invalid literal|Could not convert", text):
         kind = TypeError
     word = "InvalidType" if kind is TypeError else "InvalidArgument"
     if misfit:
         return kind(errors.message(word, f"{name}: {misfit[0]}", misfit[1], misfit[2], at=at))
-    return kind(errors.message(word, f"{name}: {_sentence(text)}", received=arguments(given), at=at))
+    found = kind(errors.message(word, f"{name}: {_sentence(text)}", received=arguments(given), at=at))
+    found.__cause__ = e  # there may be more to learn from it
+    return found
 
 
 def describe(value: Any) -> str:
@@ -98,43 +102,46 @@ def _inside(frame: python.FrameType, numpy: bool = True) -> bool:
     return frame.f_code.co_filename.startswith((errors._PACKAGE, _NUMPY) if numpy else errors._PACKAGE)
 
 
-def _entry(frames: list[python.FrameType]) -> tuple[str, dict[str, Any], dict[str, str], bool]:
-    """What the user called: its name, arguments by name, their annotations, and whether the arguments fitted it."""
-    wrapper = None
+def _entry(frames: list[python.FrameType]) -> tuple[str, dict[str, Any], bool]:
+    """What the user called: its name, its arguments by name, and whether it takes them at all."""
+    wrapper: Mapping[str, Any] = {}
     for frame in frames:
         code, own = frame.f_code, frame.f_locals
         if code.co_flags & inspect.CO_VARARGS and callable(own.get("f", own.get("self"))):
             wrapper = own  # of `public`, or Layer.__call__
             continue
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        given = {n: own[n] for n in names if n in own and n != "name"}
-        owner = given.pop("self", None)
-        f = wrapper.get("f") if wrapper else frame.f_globals.get(code.co_name)
-        kinds = {k: v for k, v in getattr(f, "__annotations__", {}).items() if isinstance(v, str)}
-        label = code.co_name if owner is None or code.co_name in ("forward", "__init__") else ""
-        if owner is not None:
-            label = type(owner).__name__ + ("" if label else f".{code.co_name}")
-        return label, given, kinds, True
-    assert wrapper is not None
+        given = _given(frame)
+        if "self" not in given:
+            return code.co_name, given, True
+        kind = type(given.pop("self")).__name__
+        return kind if code.co_name in ("forward", "__init__") else f"{kind}.{code.co_name}", given, True
     f = wrapper.get("f", wrapper.get("self"))
-    call = f if inspect.isroutine(f) else f.forward
+    call = f if inspect.isroutine(f) else f.forward  # type: ignore[union-attr]
+    shown = re.sub(r"(?<=[\w\]]): [^,()=]+(?= =|,|\)| )", "", re.sub(r" -> .*", "", str(inspect.signature(call))))
+    name = getattr(f, "__name__", type(f).__name__)
     args, kwargs = wrapper.get("args", wrapper.get("inputs", ())), wrapper.get("kwargs", {})
-    shown = str(inspect.signature(call))
-    shown = re.sub(r"(?<=[\w\]]): [^,()=]+(?= =|,|\)| )", "", re.sub(r" -> .*", "", shown)).replace(" = ", "=")
-    label = f.__name__ if inspect.isroutine(f) else type(f).__name__
-    given = {**{f"argument {i}": a for i, a in enumerate(args, 1)}, **kwargs, "": f"{label}{shown}"}
-    return label, given, {}, False
+    given = {**{f"argument {i}": a for i, a in enumerate(args, 1)}, **kwargs}
+    return name, {**given, "": name + shown.replace(" = ", "=")}, False
 
 
-def _misfit(given: Mapping[str, Any], kinds: Mapping[str, str]) -> tuple[str, str, str] | None:
+def _given(frame: python.FrameType) -> dict[str, Any]:
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return {n: frame.f_locals[n] for n in names if n in frame.f_locals and n != "name"}
+
+
+def _misfit(frames: list[python.FrameType]) -> tuple[str, str, str] | None:
     """Fact, expected and received of the first argument that is of another kind than its annotation says."""
-    for name, value in given.items():
-        kind, _, rest = kinds.get(name, "").partition(" | ")
-        if kind not in _KINDS or rest not in ("", "None") or (rest and value is None):
-            continue
-        what, fits = _KINDS[kind]
-        if not isinstance(value, fits) and not (isinstance(value, Tensor) and value.type.size == 1):
-            return f"{name} is not {what}.", what, f"{name}: {describe(value)}"
+    for frame in frames:
+        f = frame.f_globals.get(frame.f_code.co_name)
+        kinds = getattr(f, "__annotations__", {})
+        for name, value in _given(frame).items() if inspect.isfunction(f) else ():
+            kind, _, rest = str(kinds.get(name, "")).partition(" | ")
+            if kind not in _KINDS or rest not in ("", "None") or (rest and value is None):
+                continue
+            what, fits = _KINDS[kind]
+            if not isinstance(value, fits) and not (isinstance(value, Tensor) and value.type.size == 1):
+                return f"{name} is not {what}.", what, f"{name}: {describe(value)}"
     return None
 
 

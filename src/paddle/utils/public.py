@@ -66,7 +66,7 @@ def refuse(e: Exception, unbound: type[Exception] = TypeError) -> NoReturn:
     found = explained(e, unbound)
     if found is None:
         raise e
-    raise found from e
+    raise found from found.__cause__
 
 
 def one_step(f: F) -> F:
@@ -98,7 +98,7 @@ def one_step(f: F) -> F:
         try:
             node = trace.node.children.get(place) if trace.epoch == epoch else None
         except TypeError:  # an argument without a hash
-            return f(*args, **kwargs) if trace.amp is None else trace.amp.call(f, args, kwargs)
+            place, node = (), None
         if node is not None:
             trace.node = node.end
             return trace.take(node)
@@ -107,7 +107,7 @@ def one_step(f: F) -> F:
             out = f(*args, **kwargs) if trace.amp is None else trace.amp.call(f, args, kwargs)
         except Exception as e:
             refuse(e)
-        if trace.reads != reads:  # what it recorded depends on values
+        if not place or trace.reads != reads:  # what it recorded depends on values
             return out
         return trace.shortcut(start, place, out)
 

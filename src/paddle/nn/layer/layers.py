@@ -18,6 +18,7 @@ from ...engine.types import dtype_of
 from ...framework.param import ParamAttr, Parameter, make_parameter
 from ...tensor.tensor import Tensor
 from ...utils import unique_name
+from ...utils.public import refuse
 from .members import HookRemoveHelper, Members, indent, snake_case
 
 __all__ = ["Layer"]
@@ -78,15 +79,20 @@ class Layer:
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         trace = _local.trace
         if trace.grad or trace.in_layer:
-            if self._forward_pre_hooks or self._forward_post_hooks:
-                return self._call_with_hooks(inputs, kwargs)
-            return self.forward(*inputs, **kwargs)
+            try:
+                if self._forward_pre_hooks or self._forward_post_hooks:
+                    return self._call_with_hooks(inputs, kwargs)
+                return self.forward(*inputs, **kwargs)
+            except Exception as e:
+                refuse(e)
         trace.in_layer = True
         try:
             if self._forward_pre_hooks or self._forward_post_hooks:
                 out = self._call_with_hooks(inputs, kwargs)
             else:
                 out = self.forward(*inputs, **kwargs)
+        except Exception as e:
+            refuse(e)
         finally:
             trace.in_layer = False
         trace.flush_before_next()  # inference: what follows is another program, so this one repeats
