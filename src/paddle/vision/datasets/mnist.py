@@ -3,42 +3,49 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...engine import errors
 from ...io import Dataset
-from ...io.dataloader.checks import require
-from ..image import get_image_backend, pillow
+from ..image import pillow
+from . import _files
 
 __all__ = ["MNIST", "FashionMNIST"]
 
 _IMAGES, _LABELS = 2051, 2049  # magic numbers: unsigned bytes with three axes, with one
-DATA_HOME = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "paddle" / "dataset"
 
 
 class MNIST(Dataset[Any]):
     """Handwritten digits, 28x28, 60,000 to train on and 10,000 to test.
 
-    Files are read from image_path and label_path, or from `~/.cache/paddle/dataset/mnist/` under their usual names.
-    They are not downloaded; `paddle.vision.datasets.Digits` has 10,000 digits that come with the package.
+    Files are read from image_path and label_path, or from `~/.cache/paddle/dataset/mnist/` under their usual names, and
+    downloaded to there if need be. `paddle.vision.datasets.Digits` has 10,000 digits that come with the package.
 
     Args:
         image_path (str, optional), label_path (str, optional): idx files, gzipped or not.
         mode (str): "train" or "test". Default: "train".
         transform (callable, optional): Applied to each image.
-        download (bool): Look in the cache folder if no paths are given. Default: True.
-        backend (str, optional): "pil" gives images, "cv2" float32 arrays [28, 28, 1]. Default: the image backend.
+        download (bool): Look in the cache folder and the network if no paths are given. Default: True.
+        backend (str, optional): "pil" gives images, "cv2" arrays [28, 28] of the default dtype. Default: the image
+            backend.
 
     A sample is (image, label), the label an int64 array [1].
 
     Raises:
-        AssertionError: mode or the paths are missing. FileNotFoundError: there is no such file.
-        ValueError: a file of another format, or no such backend.
+        AssertionError: no such mode, or a path is missing and download is False. FileNotFoundError: there is no such
+            file, nor to be had. ValueError: a file of another format, or no such backend.
+
+    Examples:
+        >>> import struct
+        >>> with open("images", "wb") as images, open("labels", "wb") as labels:
+        ...     size = images.write(struct.pack(">4I", 2051, 2, 28, 28) + bytes(2 * 784))
+        ...     size = labels.write(struct.pack(">2I", 2049, 2) + bytes([7, 3]))
+        >>> image, label = paddle.vision.datasets.MNIST("images", "labels", backend="cv2")[1]
+        >>> image.shape, label
+        ((28, 28), array([3]))
     """
 
     NAME = "mnist"
@@ -61,14 +68,11 @@ class MNIST(Dataset[Any]):
         download: bool = True,
         backend: str | None = None,
     ):
+        import paddle
+
         name = type(self).__name__
-        require(mode.lower() in ("train", "test"), f"{name}: no such mode.", "'train' or 'test'", mode)
-        backend = get_image_backend() if backend is None else backend
-        if backend not in ("pil", "cv2"):
-            raise errors.invalid_argument(
-                f"{name}: no such backend.", expected="'pil' or 'cv2'", received=repr(backend)
-            )
-        self.mode, self.transform, self.backend = mode.lower(), transform, backend
+        self.mode, self.transform = _files.check_mode(name, mode, ("train", "test")), transform
+        self.backend = _files.check_backend(name, backend)
         self.image_path = self._find(image_path, "IMAGE", download)
         self.label_path = self._find(label_path, "LABEL", download)
         self.images = _read_idx(self.image_path, _IMAGES).reshape(-1, 28 * 28)
@@ -78,35 +82,39 @@ class MNIST(Dataset[Any]):
                 f"{name}: there are not as many labels as images.",
                 received=f"{len(self.images)} images, {len(self.labels)} labels",
             )
+        self.dtype = paddle.get_default_dtype()
 
-    def _find(self, path: str | None, what: str, search: bool) -> str:
-        if path is None:
-            require(search, f"{type(self).__name__}: no path is given and download is False.")
-            url = getattr(self, f"{self.mode.upper()}_{what}_URL")
-            path = str(DATA_HOME / self.NAME / url.rsplit("/", 1)[1])
-            hint = f" Files are not downloaded: fetch {url} and put it there, or pass the path."
-        else:
-            hint = ""
-        if not os.path.isfile(path):
-            raise FileNotFoundError(errors.message("NotFound", f"{type(self).__name__}: there is no {path}.{hint}"))
-        return path
+    def _find(self, path: str | None, what: str, download: bool) -> str:
+        url, md5 = (getattr(self, f"{self.mode.upper()}_{what}_{part}") for part in ("URL", "MD5"))
+        return _files.find(type(self).__name__, path, url, md5, self.NAME, download)
 
     def __getitem__(self, idx: int) -> tuple[Any, np.ndarray]:
         image: Any = self.images[idx].reshape(28, 28)
-        if self.backend == "pil":
-            image = pillow().fromarray(image)
-        else:
-            image = image.astype("float32")[..., None]
+        image = pillow().fromarray(image) if self.backend == "pil" else image.astype("float32")
         if self.transform is not None:
             image = self.transform(image)
-        return image, self.labels[idx]
+        return (image if self.backend == "pil" else image.astype(self.dtype)), self.labels[idx]
 
     def __len__(self) -> int:
         return len(self.labels)
 
 
 class FashionMNIST(MNIST):
-    """Articles of clothing in the format of MNIST; see there."""
+    """Articles of clothing in the format of MNIST; see there.
+
+    Source: Xiao, Rasul and Vollgraf 2017, arXiv:1708.07747.
+
+    Args:
+        image_path (str, optional), label_path (str, optional): idx files, gzipped or not.
+        mode (str): "train" or "test". Default: "train".
+        transform (callable, optional): Applied to each image.
+        download (bool): Look in the cache folder and the network if no paths are given. Default: True.
+        backend (str, optional): "pil" or "cv2". Default: the image backend.
+
+    Examples:
+        >>> paddle.vision.datasets.FashionMNIST.NAME
+        'fashion-mnist'
+    """
 
     NAME = "fashion-mnist"
     URL_PREFIX = "https://dataset.bj.bcebos.com/fashion_mnist/"

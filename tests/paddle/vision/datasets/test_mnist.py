@@ -4,7 +4,7 @@ import struct
 import numpy as np
 import pytest
 
-from paddle.vision.datasets import MNIST, Digits, FashionMNIST
+from paddle.vision.datasets import MNIST, Digits
 
 
 def files(folder, n=6, zipped=True, cut=0):
@@ -23,8 +23,8 @@ def test_mnist_reads_local_files(tmp_path, zipped):
     paths, images = files(tmp_path, zipped=zipped)
     data = MNIST(*paths, backend="cv2")
     x, y = data[2]
-    assert len(data) == 6 and x.shape == (28, 28, 1) and x.dtype == np.float32
-    np.testing.assert_array_equal(x[..., 0], images[2])
+    assert len(data) == 6 and x.shape == (28, 28) and x.dtype == np.float32
+    np.testing.assert_array_equal(x, images[2])
     assert y.dtype == np.int64 and y.tolist() == [2]
 
 
@@ -60,10 +60,11 @@ def test_a_file_that_is_cut_short_is_named(tmp_path):
         MNIST(*paths)
 
 
-def test_nothing_is_downloaded(tmp_path, monkeypatch):
-    monkeypatch.setattr("paddle.vision.datasets.mnist.DATA_HOME", tmp_path)
-    with pytest.raises(FileNotFoundError, match="not downloaded"):
-        FashionMNIST()
+def test_what_a_transform_makes_gets_the_default_dtype(tmp_path):
+    paths, _ = files(tmp_path)
+    data = MNIST(*paths, backend="cv2", transform=lambda image: image.astype("uint8")[::2])
+    assert data[0][0].shape == (14, 28) and data[0][0].dtype == np.float32
+    assert MNIST(*paths, mode="TEST", backend="cv2").mode == "test"
 
 
 def test_digits_are_bundled_and_apart():
