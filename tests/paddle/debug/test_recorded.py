@@ -155,6 +155,15 @@ def test_a_big_program_is_folded():
     assert g.svg(limit=None).count('class="box') == 201
 
 
+def test_what_a_recurrent_layer_repeats_is_shown():
+    lstm = nn.LSTM(3, 4)
+    g = debug.capture(lambda x: lstm(x)[0], paddle.rand([2, 5, 3]))
+    assert "graph step(" in str(g)
+    assert re.search(r"(?m)^  \d+\.0: product matmul: ", g.text("kernels"))
+    assert "each step:" in g.svg() and "each step:" in g.svg(stage="kernels")
+    assert "while recurrence runs" in g.text("memory")
+
+
 def test_debug_is_imported_when_it_is_named():
     import subprocess
     import sys

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape, quoteattr
 
-from ..ir.drawing import KINDS, Box, Picture, document, place_of, short, wrapped
+from ..ir.drawing import KINDS, Box, Picture, counted, document, place_of, short
 from ..ir.graph import Graph, Node, Value
 from ..ops.number import Constant
 from ..passes.simplify import decompose
@@ -24,12 +24,14 @@ class Launch:
         kind: loop, product, host or recurrence.
         nodes: the operations that are computed in it. Some may be in several: cheap ones are computed again.
         reads, writes: the values that it loads and stores.
+        within: what it repeats step after step.
     """
 
     kind: str
     nodes: list[Node]
     reads: list[Value]
     writes: list[Value]
+    within: list[Launch] = field(default_factory=list)
 
     @property
     def line(self) -> tuple[str, int] | None:
@@ -78,7 +80,9 @@ def launch(graph: Graph, step: Step) -> Launch:
             if v.node is not None and v.node not in inside and v not in step.inputs:
                 inside.add(v.node)
                 todo += v.node.inputs
-    return Launch(kind, [n for n in graph.nodes if n in inside], list(step.inputs), list(step.outputs))
+    nodes = [n for n in graph.nodes if n in inside]
+    within = [launch(step.graph, s) for s in step.within() if not isinstance(s, AliasStep)]  # type: ignore[attr-defined]
+    return Launch(kind, nodes, list(step.inputs), list(step.outputs), within)
 
 
 def kinds(graph: Graph) -> dict[Node, str]:
@@ -89,11 +93,17 @@ def kinds(graph: Graph) -> dict[Node, str]:
 
 def kernels_text(stages: Stages) -> str:
     """One line for each launch: what it computes, what it reads and writes, and for which line of the user's."""
-    lines = []
-    for i, x in enumerate(stages.launches):
-        reads, writes = (", ".join(str(v.type) for v in vs) for vs in (x.reads, x.writes))
-        place = f"  # {place_of(x.line)}" if x.line else ""
-        lines.append(f"{i}: {x.kind} {x.title}: {reads} -> {writes}{place}")
+    lines: list[str] = []
+
+    def tell(launches: list[Launch], prefix: str, indent: str) -> None:
+        for i, x in enumerate(launches):
+            reads, writes = (", ".join(str(v.type) for v in vs) for vs in (x.reads, x.writes))
+            place = f"  # {place_of(x.line)}" if x.line else ""
+            title = x.kind if x.title == x.kind else f"{x.kind} {x.title}"
+            lines.append(f"{indent}{prefix}{i}: {title}: {reads} -> {writes}{place}")
+            tell(x.within, f"{prefix}{i}.", indent + "  ")
+
+    tell(stages.launches, "", "")
     return "\n".join(lines)
 
 
@@ -113,12 +123,9 @@ def kernels_picture(stages: Stages, title: str, outputs: Sequence[str] = (), lim
                 chips[v] = len(drawn.boxes)
                 drawn.boxes.append(Box([v.name or f"input {v.index}", str(v.type)], "input"))
         here = len(drawn.boxes)
-        counts: dict[str, int] = {}
-        for n in x.nodes:
-            if not isinstance(n.op, Constant):
-                counts[n.op.name] = counts.get(n.op.name, 0) + 1
-        words = wrapped([f"{k} ×{c}" if c > 1 else k for k, c in counts.items()]) or ["sum of its parts"]
-        rows = [f"{number}: {words[0]}", *words[1:5], *(["…"] if len(words) > 5 else [])]
+        words = counted(n.op.name for n in x.nodes if not isinstance(n.op, Constant)) or ["sum of its parts"]
+        rows = [f"{number}: {words[0]}", *words[1:]]
+        rows += ["each step:", *(f" {short(w.title, 40)}" for w in x.within)] if x.within else []
         rows += [str(v.type) for v in x.writes[:4]] + ([f"and {len(x.writes) - 4} more"] if len(x.writes) > 4 else [])
         if x.line:
             rows.append(" " + place_of(x.line))
@@ -164,6 +171,9 @@ def memory_text(stages: Stages) -> str:
     """Where every value lies that is written to memory."""
     plan, graph = stages.plan, stages.simplified
     lines = [f"work area: {plan.arena:,} bytes"]
+    for i, offset in plan.scratch.items():
+        step = plan.steps[i]
+        lines.append(f"  bytes {offset:,} to {offset + step.scratch():,}: while {step.node.op.name} runs")
     for s in stays(stages):
         assert s.value.node is not None
         lines.append(

@@ -15,7 +15,9 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from .arrange import lay_out
+from .body import Body
 from .graph import Graph, Node, Value
+from .printer import inner_graphs
 
 LIMIT = 120  # boxes that a reader can still follow
 FAR = 8  # an input read again so many operations later is drawn again there
@@ -214,6 +216,8 @@ def node_box(node: Node, kind: str, numbers: dict[Value, Node], names: dict[Valu
     told = attributes_of(node.op)
     if told:
         rows.append(" " + told)
+    for g in inner_graphs(node):
+        rows += ["each step:", *counted(n.op.name for n in g.nodes if not is_number(n))]
     rows += [str(v.type) for v in node.outputs[:3]]
     if node.line:
         rows.append(" " + place_of(node.line))
@@ -223,8 +227,9 @@ def node_box(node: Node, kind: str, numbers: dict[Value, Node], names: dict[Valu
 
 
 def attributes_of(op: Any) -> str:
-    """The attributes of an operator that are not its defaults."""
-    return ", ".join(f"{k}={a}" for k, a in op.attributes().items() if a != type(op).fields.get(k))
+    """The attributes of an operator that are not its defaults, and no graphs."""
+    told = op.attributes().items()
+    return ", ".join(f"{k}={a}" for k, a in told if a != type(op).fields.get(k) and not isinstance(a, Body))
 
 
 def number(node: Node) -> str:
@@ -239,9 +244,8 @@ def tip_of(node: Node) -> str:
 
 
 def folded_box(group: Sequence[Node], names: dict[Value, str]) -> Box:
-    counts = Counter(n.op.name for n in group)
     lines = tuple(dict.fromkeys(n.line for n in group if n.line))
-    rows = [f"{len(group)} operations", *wrapped([f"{k} ×{c}" if c > 1 else k for k, c in counts.most_common(6)])]
+    rows = [f"{len(group)} operations", *counted(n.op.name for n in group)]
     if lines:
         rows.append(" " + place_of(lines[0]) + (f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""))
     told = [names[v] for n in group for v in n.outputs if v in names]
@@ -250,6 +254,13 @@ def folded_box(group: Sequence[Node], names: dict[Value, str]) -> Box:
     if len(group) > 40:
         tips.append(f"and {len(group) - 40} more")
     return Box(rows, "folded", "\n".join(tips), lines, bool(told))
+
+
+def counted(names: Iterable[str], most: int = 6) -> list[str]:
+    """Rows that tell how often each name occurs, the most frequent first."""
+    counts = Counter(names)
+    words = [f"{k} ×{c}" if c > 1 else k for k, c in counts.most_common(most)]
+    return wrapped([*words, "…"] if len(counts) > most else words)
 
 
 def wrapped(words: Iterable[str]) -> list[str]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 
-from .graph import Graph, Value
+from .body import Body
+from .graph import Graph, Node, Value
 
 
 def text(graph: Graph, lines: bool = True, indent: str = "") -> str:
@@ -30,7 +31,13 @@ def text(graph: Graph, lines: bool = True, indent: str = "") -> str:
         parts = [*(name(v) for v in node.inputs), *(f"{k}={a!r}" for k, a in node.op.attributes().items())]
         line = f"  # {os.path.basename(node.line[0])}:{node.line[1]}" if lines and node.line else ""
         out.append(f"{indent}  {results} = {node.op.name}({', '.join(parts)}) : {types}{line}")
-        out += [text(g, lines, indent + "    ") for g in node.graphs]
+        out += [text(g, lines, indent + "    ") for g in inner_graphs(node)]
     out.append(f"{indent}  return {', '.join(name(v) for v in graph.outputs)}")
     out.append(f"{indent}}}")
     return "\n".join(out)
+
+
+def inner_graphs(node: Node) -> list[Graph]:
+    """The graphs inside a node: those of control flow, and what an operator repeats."""
+    bodies = (a for a in node.op.attributes().values() if isinstance(a, Body))
+    return [*node.graphs, *(g for b in bodies for g in list(b.graphs.values())[:1])]
