@@ -107,6 +107,53 @@ def flatten(loops: Loops) -> Loops:
     )
 
 
+LINE = 16  # elements that a transposing loop writes side by side
+
+
+def squares(loops: Loops) -> Loops:
+    """Loops that only exchange axes, in an order that reads neighbours soon after one another.
+
+    What is written side by side is read far apart; a few of those at a time, the rest in the order of what is read.
+    """
+    store = loops.stores[0]
+    if len(loops.stores) != 1 or store.value.op != "load" or len(loops.vars) < 2:
+        return loops
+    load = store.value
+    if len(load.args) > len(load.attr.shape):
+        return loops
+    form, last = offset_of(load.attr, load.args), loops.vars[-1]
+    if form is None or not isinstance(last.extent, int) or last.extent % LINE or last.extent == LINE:
+        return loops
+    far = abs(form[0].get(last, 0))
+    others = [v for v in loops.vars if v is not last]
+    if far < 2 or min(abs(form[0].get(v, 0)) or far for v in others) >= far:
+        return loops
+    others.sort(key=lambda v: -abs(form[0].get(v, 0)))
+    scope = loops.scope
+    block, within = Var(last.extent // LINE), Var(LINE)
+    index = scope.var(block) * LINE + scope.var(within)
+    value = put(scope, load, last, index)
+    at = tuple(put(scope, scope.lift(i, types.int64), last, index) for i in store.at)
+    return Loops(scope, [block, *others, within], [Store(store.out, at, value, store.kept)])
+
+
+def put(scope: Scope, e: Expr, old: Var, new: Expr) -> Expr:
+    """The expression with another expression in place of a variable."""
+    memo: dict[int, Expr] = {}
+
+    def copy(x: Expr) -> Expr:
+        if x.op == "var":
+            return new if x.attr is old else x
+        if old not in x.vars:
+            return x
+        got = memo.get(x.id)
+        if got is None:
+            got = memo[x.id] = scope.make(x.op, x.dtype, tuple(copy(a) for a in x.args), x.attr)
+        return got
+
+    return copy(e)
+
+
 def merge(variables: list[Var], forms: list[dict[Var, int]]) -> list[list[Var]]:
     """Runs of adjacent variables that all forms step through as through one variable."""
     groups: list[list[Var]] = []

@@ -23,6 +23,7 @@ from ..passes import recurrence as recurrences
 from ..passes.simplify import decompose, simplify
 from . import jit, recurrence
 from .emit import Emitter
+from .layout import turn_weights
 from .loops import Kernel, loads_in
 from .lower import steps_of
 from .plan import MemoryPlan, Place, split
@@ -135,7 +136,7 @@ def prepare(graph: Graph, fuse: bool) -> Graph:
 # ---- the compiled tier ------------------------------------------------------------------------
 def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, Any], list[bytes]]:
     """The whole graph, fused: its description and the objects with its kernels."""
-    graph = prepare(graph, True)
+    graph = turn_weights(prepare(graph, True))
     steps = steps_of(graph)
     plan = MemoryPlan(graph, steps, donated)
     loops: list[str] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..ir.graph import Graph, Node, Value
 from ..ops.convolution import Conv
-from ..ops.elementwise import Detach
+from ..ops.elementwise import Copy, Detach
 from ..ops.pooling import Windows
 from ..ops.shape import Dilate, Pad, Reshape, Slice, Transpose
 from .values import supports
@@ -18,21 +18,39 @@ Order = tuple[int, ...]  # axes, outermost first
 FEWEST = 32  # channels for which the change pays
 
 
-def orders(graph: Graph) -> dict[Value, Order]:
-    """The values whose axes are not in their own order."""
+def turn_weights(graph: Graph) -> Graph:
+    """The graph with kernels of convolutions that come from outside copied, so that they can lie as it suits."""
+
+    def visit(new: Graph, node: Node, inputs: tuple[Value, ...]) -> tuple[Value, ...] | None:
+        w = node.inputs[1] if isinstance(node.op, Conv) else None
+        if w is None or channels_last(node.outputs[0]) is None or w.type.size <= w.shape[1] * w.shape[2]:
+            return None
+        source = w
+        while source.node is not None and isinstance(source.node.op, (Transpose, Reshape, Detach)):
+            source = source.node.inputs[0]
+        if source.node is not None:
+            return None
+        return new.add(node.op, (inputs[0], *new.add(Copy(), (inputs[1],), node.line)), node.line)
+
+    return graph.rebuild(visit) if any(isinstance(n.op, Conv) for n in graph.nodes) else graph
+
+
+def orders(graph: Graph) -> tuple[dict[Value, Order], set[Value]]:
+    """The values whose axes are not in their own order, and those that are kept in memory for the sake of that."""
     if not any(isinstance(n.op, Conv) for n in graph.nodes):
-        return {}
+        return {}, set()
     fixed = plain_values(graph)
     found: dict[Value, Order] = {}
+    kept: set[Value] = set()
     for node in graph.nodes:
         if isinstance(node.op, Conv):
-            prefer_weight(node, fixed, found)
+            prefer_weight(node, fixed, found, kept)
         order = order_after(node, found)
         if order is not None and order != tuple(range(len(order))):
             for v in node.outputs:
                 if v not in fixed and v.ndim == len(order):
                     found[v] = order
-    return found
+    return found, kept
 
 
 def plain_values(graph: Graph) -> set[Value]:
@@ -93,7 +111,7 @@ def through_reshape(a: tuple[int, ...], b: tuple[int, ...], order: Order) -> Ord
     return (*(j for j, n in enumerate(b) if n == 1), *(place[i] for i in order if i in place))
 
 
-def prefer_weight(node: Node, fixed: set[Value], found: dict[Value, Order]) -> None:
+def prefer_weight(node: Node, fixed: set[Value], found: dict[Value, Order], kept: set[Value]) -> None:
     """A kernel [G, O, C, *K] that is made for a convolution is made with its output channels last."""
     v, axes = node.inputs[1], tuple(range(node.inputs[1].ndim))
     if channels_last(node.outputs[0]) is None:
@@ -105,3 +123,4 @@ def prefer_weight(node: Node, fixed: set[Value], found: dict[Value, Order]) -> N
         return
     wanted = (*range(3, v.ndim), 2, 0, 1)
     found[v] = tuple(axes[a] for a in wanted)
+    kept.add(v)

@@ -14,7 +14,7 @@ from ..ir.graph import Graph, Node, Value
 from ..ops.elementwise import Detach
 from ..ops.recurrence import Recurrence
 from ..ops.shape import BroadcastTo, Reshape, Transpose
-from .affine import flatten, product_of
+from .affine import flatten, product_of, squares
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
 from .layout import orders
 from .loops import Loops, Store, has_reduce, loads_in
@@ -39,7 +39,7 @@ class Lowering:
         self.fuse = fuse
         self.users = graph.users()
         self.outputs = set(graph.outputs)
-        self.orders = orders(graph) if fuse else {}
+        self.orders, self.kept = orders(graph) if fuse else ({}, set())
         self.operands: dict[Value, Operand] = {}
         self.kinds: dict[Node, str] = {}
         self.cost: dict[Value, int] = {}
@@ -123,7 +123,7 @@ class Lowering:
 
     def goes_inside(self, v: Value) -> bool:
         node = v.node
-        if node is None or v in self.outputs or self.kind(node) != "map" or len(node.outputs) > 1:
+        if node is None or v in self.outputs or v in self.kept or self.kind(node) != "map" or len(node.outputs) > 1:
             return False
         users = self.users.get(v, [])
         if not users or max((self.depth.get(x, 0) for x in node.inputs), default=0) > 40 or self.weight(v) > 400:
@@ -303,7 +303,7 @@ def steps_of(graph: Graph) -> list[Step]:
     keep_inside_what_nobody_else_reads(graph, steps)
     for s in steps:
         if isinstance(s, LoopStep) and s.loops is not None:
-            s.loops = flatten(s.loops)
+            s.loops = squares(flatten(s.loops))
     return split(graph, steps)
 
 

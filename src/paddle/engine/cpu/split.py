@@ -6,8 +6,8 @@ import math
 
 from ..ir.graph import Graph, Value
 from ..types import TensorType
-from .affine import Product
-from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
+from .affine import Product, put
+from .expr import LoopBuilder, Operand, Scope, Var, compute_type
 from .loops import Loops, Store, column_reduction
 from .steps import LoopStep, ProductStep, Step
 
@@ -76,23 +76,6 @@ def parts_of(s: LoopStep) -> int | None:
     if result.type.size > most or math.prod(extents) * result.type.size < 65_536:
         return None
     return next((n for n in PARTS if extents[0] % n == 0), None)
-
-
-def put(scope: Scope, e: Expr, old: Var, new: Expr) -> Expr:
-    """The expression with another expression in place of a variable."""
-    memo: dict[int, Expr] = {}
-
-    def copy(x: Expr) -> Expr:
-        if x.op == "var":
-            return new if x.attr is old else x
-        if old not in x.vars:
-            return x
-        got = memo.get(x.id)
-        if got is None:
-            got = memo[x.id] = scope.make(x.op, x.dtype, tuple(copy(a) for a in x.args), x.attr)
-        return got
-
-    return copy(e)
 
 
 def split_products(graph: Graph, steps: list[Step]) -> list[Step]:

@@ -427,6 +427,27 @@ class Detach(Unary):
 
 
 @operator
+class Copy(Unary):
+    """x in a buffer of its own; the compiler puts it where another layout pays."""
+
+    def numpy(self, x):
+        return np.array(x)
+
+    def vjp(self, g, out, x):
+        return (g,)
+
+    def loops(self, k, x):
+        return k.load(x, k.at)
+
+    def xla(self, jnp, x):
+        return x
+
+    @classmethod
+    def samples(cls, rng):
+        yield cls(), (rng.normal(size=(2, 3)).astype("float32"),)
+
+
+@operator
 class Tied(Operator):
     """x itself; y takes part, with a gradient of zeros."""
 
