@@ -7,6 +7,7 @@ from .hapi.callbacks import (
     ModelCheckpoint,
     ProgBarLogger,
     ReduceLROnPlateau,
+    TensorBoard,
     VisualDL,
     WandbCallback,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "ModelCheckpoint",
     "ProgBarLogger",
     "ReduceLROnPlateau",
+    "TensorBoard",
     "VisualDL",
     "WandbCallback",
 ]

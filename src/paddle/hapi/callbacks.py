@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from .callback import Callback
 from .progressbar import ProgressBar
+from .trackers import TensorBoard, VisualDL, WandbCallback
 
 __all__ = [
     "Callback",
@@ -20,80 +22,10 @@ __all__ = [
     "ModelCheckpoint",
     "ProgBarLogger",
     "ReduceLROnPlateau",
+    "TensorBoard",
     "VisualDL",
     "WandbCallback",
 ]
-
-
-class Callback:
-    """Base of callbacks; every method may be left out.
-
-    Attributes:
-        model (Model): whose callback it is.
-        params (dict): batch_size, epochs, steps, verbose, metrics of the run.
-
-    `logs` holds the names of the loss and the metrics with their values so far, `step` and `batch_size`. Loss and
-    metrics are read from the device when they are asked for.
-
-    Examples:
-        >>> class Losses(paddle.callbacks.Callback):
-        ...     def on_epoch_end(self, epoch, logs=None):
-        ...         print(epoch, logs["loss"])
-    """
-
-    def __init__(self) -> None:
-        self.model: Any = None
-        self.params: dict[str, Any] = {}
-
-    def set_params(self, params: dict[str, Any]) -> None:
-        """Called before the run."""
-        self.params = params
-
-    def set_model(self, model: Any) -> None:
-        """Called before the run."""
-        self.model = model
-
-    def on_train_begin(self, logs: Any = None) -> None:
-        """Before `Model.fit` begins."""
-
-    def on_train_end(self, logs: Any = None) -> None:
-        """After `Model.fit`."""
-
-    def on_eval_begin(self, logs: Any = None) -> None:
-        """Before an evaluation; logs has steps and metrics."""
-
-    def on_eval_end(self, logs: Any = None) -> None:
-        """After an evaluation."""
-
-    def on_predict_begin(self, logs: Any = None) -> None:
-        """Before a prediction; logs has steps."""
-
-    def on_predict_end(self, logs: Any = None) -> None:
-        """After a prediction."""
-
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        """Before an epoch, counted from 0."""
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """After an epoch, before its evaluation."""
-
-    def on_train_batch_begin(self, step: int, logs: Any = None) -> None:
-        """Before a training step, counted from 0 in each epoch."""
-
-    def on_train_batch_end(self, step: int, logs: Any = None) -> None:
-        """After a training step."""
-
-    def on_eval_batch_begin(self, step: int, logs: Any = None) -> None:
-        """Before a step of evaluation."""
-
-    def on_eval_batch_end(self, step: int, logs: Any = None) -> None:
-        """After a step of evaluation."""
-
-    def on_predict_batch_begin(self, step: int, logs: Any = None) -> None:
-        """Before a step of prediction."""
-
-    def on_predict_batch_end(self, step: int, logs: Any = None) -> None:
-        """After a step of prediction."""
 
 
 class CallbackList:
@@ -498,92 +430,3 @@ class ReduceLROnPlateau(_Watcher):
         self.cooldown_counter, self.wait = self.cooldown, 0
         if self.verbose:
             self.say(f"epoch {self.epoch}: learning rate lowered to {new:g}")
-
-
-class VisualDL(Callback):
-    """Writes loss and metrics for VisualDL. Needs the package `visualdl`.
-
-    Args:
-        log_dir (str): Folder of the log.
-    """
-
-    def __init__(self, log_dir: str):
-        super().__init__()
-        self.log_dir = log_dir
-        self.writer: Any = None
-        self.steps = {"train": 0, "eval": 0}
-
-    def _write(self, mode: str, logs: Any) -> None:
-        if self.writer is None:
-            try:
-                from visualdl import LogWriter
-            except ImportError:
-                raise ImportError("VisualDL needs the package visualdl: pip install visualdl") from None
-            self.writer = LogWriter(self.log_dir)
-        for name in self.params.get("metrics", []):
-            if name in logs:
-                self.writer.add_scalar(f"{mode}/{name}", float(np.ravel(logs[name])[0]), self.steps[mode])
-
-    def on_train_batch_end(self, step: int, logs: Any = None) -> None:
-        self._write("train", logs)
-        self.steps["train"] += 1
-
-    def on_eval_end(self, logs: Any = None) -> None:
-        self._write("eval", logs)
-        self.steps["eval"] += 1
-
-    def on_train_end(self, logs: Any = None) -> None:
-        if self.writer is not None:
-            self.writer.close()
-            self.writer = None
-
-
-class WandbCallback(Callback):
-    """Sends loss and metrics to Weights & Biases. Needs the package `wandb`.
-
-    Args:
-        project, entity, name, dir, mode, job_type (str, optional): As in `wandb.init`, like all further arguments.
-    """
-
-    def __init__(
-        self,
-        project: str | None = None,
-        entity: str | None = None,
-        name: str | None = None,
-        dir: str | None = None,
-        mode: str | None = None,
-        job_type: str | None = None,
-        **kwargs: Any,
-    ):
-        super().__init__()
-        try:
-            import wandb
-        except ImportError:
-            raise ImportError("WandbCallback needs the package wandb: pip install wandb") from None
-        self.wandb = wandb
-        self._settings = {
-            "project": project, "entity": entity, "name": name, "dir": dir, "mode": mode, "job_type": job_type, **kwargs
-        }  # fmt: skip
-        self._run: Any = None
-
-    @property
-    def run(self) -> Any:
-        """The run, started if there is none."""
-        if self._run is None:
-            self._run = self.wandb.run or self.wandb.init(**self._settings)
-        return self._run
-
-    def _log(self, mode: str, logs: Any) -> None:
-        names = [n for n in self.params.get("metrics", []) if n in (logs or {})]
-        self.run.log({f"{mode}/{n}": float(np.ravel(logs[n])[0]) for n in names})
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        self._log("train", logs)
-
-    def on_eval_end(self, logs: Any = None) -> None:
-        self._log("eval", logs)
-
-    def on_train_end(self, logs: Any = None) -> None:
-        if self._run is not None:
-            self._run.finish()
-            self._run = None
