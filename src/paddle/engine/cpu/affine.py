@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from .. import types
 from .expr import Expr, Operand, Scope, Var
 from .linear import Linear, offset_of
-from .loops import Loops, Store
+from .loops import Loops, Store, has_reduce, loads_in
 
 
 def walk(e: Expr, seen: set[int], visit: Any) -> None:
@@ -107,34 +108,55 @@ def flatten(loops: Loops) -> Loops:
     )
 
 
-LINE = 16  # elements that a transposing loop writes side by side
+LINE = 16  # elements to a line of the cache
 
 
 def squares(loops: Loops) -> Loops:
-    """Loops that only exchange axes, in an order that reads neighbours soon after one another.
+    """Element-wise loops in an order that reads neighbours soon after one another where some lie along another axis.
 
-    What is written side by side is read far apart; a few of those at a time, the rest in the order of what is read.
+    What only exchanges axes writes a few elements side by side and follows what it reads in the rest. With more to
+    read and write, squares are done one after another.
     """
-    store = loops.stores[0]
-    if len(loops.stores) != 1 or store.value.op != "load" or len(loops.vars) < 2:
+    last = loops.vars[-1] if loops.vars else None
+    if last is None or any(has_reduce(s.value) for s in loops.stores) or not tileable(last):
         return loops
-    load = store.value
-    if len(load.args) > len(load.attr.shape):
+    loads = {x.id: x for s in loops.stores for x in loads_in(s.value)}
+    if any(len(x.args) > len(x.attr.shape) for x in loads.values()):
         return loops
-    form, last = offset_of(load.attr, load.args), loops.vars[-1]
-    if form is None or not isinstance(last.extent, int) or last.extent % LINE or last.extent == LINE:
+    forms = [offset_of(x.attr, x.args) for x in loads.values()]
+    if any(f is None for f in forms):
         return loops
-    far = abs(form[0].get(last, 0))
-    others = [v for v in loops.vars if v is not last]
-    if far < 2 or min(abs(form[0].get(v, 0)) or far for v in others) >= far:
+    others = loops.vars[:-1]
+    stride = lambda form, v: abs(form[0].get(v, 0))
+    far = [
+        f for f in forms if f is not None and stride(f, last) > min((stride(f, v) or LINE for v in others), default=1)
+    ]
+    if not far or max(stride(f, last) for f in far) < 2:
         return loops
-    others.sort(key=lambda v: -abs(form[0].get(v, 0)))
-    scope = loops.scope
-    block, within = Var(last.extent // LINE), Var(LINE)
-    index = scope.var(block) * LINE + scope.var(within)
-    value = put(scope, load, last, index)
-    at = tuple(put(scope, scope.lift(i, types.int64), last, index) for i in store.at)
-    return Loops(scope, [block, *others, within], [Store(store.out, at, value, store.kept)])
+    form = max(far, key=lambda f: stride(f, last))
+    if all(s.value.op == "load" for s in loops.stores):
+        others = sorted(others, key=lambda v: -stride(form, v))
+        return cut(loops, [last], lambda outer, inner: [outer[last], *others, inner[last]])
+    near = min(others, key=lambda v: stride(form, v) or math.inf)
+    if not tileable(near):
+        return loops
+    return cut(loops, [near, last], lambda outer, inner: [*(outer.get(v, v) for v in loops.vars), *inner.values()])
+
+
+def tileable(v: Var) -> bool:
+    return isinstance(v.extent, int) and v.extent % LINE == 0 and v.extent > LINE
+
+
+def cut(loops: Loops, variables: list[Var], order: Callable[[dict[Var, Var], dict[Var, Var]], list[Var]]) -> Loops:
+    """The loops with variables split into lines; `order` gives the new nest from the outer and the inner parts."""
+    outer = {v: Var(v.extent // LINE) for v in variables}
+    inner = {v: Var(LINE) for v in variables}
+    scope, stores = loops.scope, loops.stores
+    for v in variables:
+        index = scope.var(outer[v]) * LINE + scope.var(inner[v])
+        swap = lambda e, v=v, index=index: put(scope, scope.lift(e, types.int64), v, index)
+        stores = [Store(s.out, tuple(map(swap, s.at)), put(scope, s.value, v, index), s.kept) for s in stores]
+    return Loops(scope, order(outer, inner), stores)
 
 
 def put(scope: Scope, e: Expr, old: Var, new: Expr) -> Expr:
