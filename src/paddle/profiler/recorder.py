@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +14,11 @@ from ..engine import errors, flags
 from ..engine.cpu.executor import Executor, statistics
 from ..engine.cpu.inspect import TimedPlan, call_ns
 from ..engine.cpu.runtime import cores, thread_count
-from ..engine.cpu.work import works
+from ..engine.cpu.work import Work, works
 from ..engine.eager import materialize
 from ..engine.eager.causes import cause_of
 from ..engine.eager.trace import current
+from ..engine.types import float32
 from ..io import reader
 
 __all__ = ["Event", "Recorder", "Recording"]
@@ -228,10 +230,8 @@ class Recorder:
 def _details(timed: TimedPlan, plan: Any, executor: Executor) -> list[dict[str, Any]]:
     """What each launch of a plan is."""
     compiled = plan is executor.compiled
-    works_ = works(executor.graph, compiled)
-    assert len(works_) == len(timed.steps), (len(works_), len(timed.steps))
     found = []
-    for work, step in zip(works_, timed.steps):
+    for work, step in zip(_works(timed, executor, compiled), timed.steps):
         line = step["line"]
         if line is not None and line[0] == "":
             line = plan.lines[line[1]] if plan.lines is not None else None
@@ -243,6 +243,20 @@ def _details(timed: TimedPlan, plan: Any, executor: Executor) -> list[dict[str, 
             "line": list(line) if line else None,
         })  # fmt: skip
     return found
+
+
+def _works(timed: TimedPlan, executor: Executor, compiled: bool) -> list[Work]:
+    found = works(executor.graph, compiled)
+    names = [s.get("op") or s["host"] for s in timed.steps]
+    if [w.operator for w in found] == names:
+        return found
+    warnings.warn(
+        errors.message(
+            "Unavailable", f"Profiler: what the {len(names)} launches of a program have to do is not known.",
+            hint="this is a bug of the profiler: please report it.", at="",
+        ), RuntimeWarning, stacklevel=2,
+    )  # fmt: skip
+    return [Work(n, n, ("",), float32, None, 0, 0, "host" in s) for n, s in zip(names, timed.steps)]
 
 
 def _forget() -> None:

@@ -6,6 +6,7 @@ import pytest
 from paddle.engine import types
 from paddle.engine.cpu import inspect, work
 from paddle.engine.cpu.executor import Executor
+from paddle.engine.eager import materialize
 from paddle.engine.ir.graph import Graph
 from paddle.engine.ops.elementwise import exp
 from paddle.engine.ops.indexing import Gather
@@ -33,6 +34,26 @@ def run(plan, arrays):
     return timed, timed(list(arrays) + plan.numbers), noted
 
 
+class Watcher:
+    """Notes the executors that run."""
+
+    def __init__(self, seen):
+        self.seen = seen
+
+    def begin(self):
+        return None
+
+    def made(self, program):
+        return None
+
+    def run(self, program, arrays):
+        self.seen.append(program.run)
+        return program.run(arrays)
+
+    def end(self, began):
+        return None
+
+
 def a_program():
     g, (x, w) = graph((8, 16), (16, 4))
     h = g.add(exp, g.add(MatMul(), [x, w]))
@@ -51,6 +72,7 @@ def test_a_plan_run_launch_by_launch_gives_the_same_and_tells_of_each():
         assert [number for number, _, _ in noted] == list(range(len(timed.steps))) == list(range(len(found)))
         assert all(began <= ended for _, began, ended in noted)
         assert [("host" in s) for s in timed.steps] == [f.host for f in found]
+        assert [s.get("op") or s["host"] for s in timed.steps] == [f.operator for f in found]
 
 
 def test_work_of_a_product_a_function_a_sum_and_a_host_step():
@@ -73,6 +95,15 @@ def test_what_is_fused_is_one_launch_with_the_work_of_all():
     assert fused.name == "exp+sum" and fused.operations == 21_000 and fused.read_bytes == 4000
 
 
+def test_a_long_sum_is_two_launches():
+    g, (x,) = graph((1 << 18,))
+    g.outputs = list(g.add(Sum((0,), False), g.add(exp, [x])))
+    parts, added = work.works(g, True)
+    assert (parts.name, added.name) == ("exp+sum", "sum (parts added)")
+    assert parts.operations == 11 << 18 and parts.read_bytes == 4 << 18
+    assert added.read_bytes == parts.written_bytes < 100
+
+
 def test_a_gather_reads_the_rows_that_it_picks():
     g, (x,) = graph((10_000, 4))
     index = g.input(TensorType((3,), types.int64))
@@ -86,36 +117,39 @@ def test_a_gather_reads_the_rows_that_it_picks():
 @pytest.mark.parametrize("compiled", [False, True])
 def test_the_launches_of_a_recurrence_are_those_of_its_steps(compiled):
     import paddle
-    from paddle.engine.eager import materialize
-
-    class Watcher:
-        def __init__(self):
-            self.graphs = []
-
-        def begin(self):
-            return None
-
-        def made(self, program):
-            return None
-
-        def run(self, program, arrays):
-            self.graphs.append(program.run)
-            return program.run(arrays)
-
-        def end(self, began):
-            return None
 
     layer = paddle.nn.GRU(3, 4)
     x = paddle.ones([2, 5, 3])
     float(x.sum())
-    materialize.watcher = Watcher()
+    seen = []
+    materialize.watcher = Watcher(seen)
     try:
         layer(x)[0].numpy()
-        executor = materialize.watcher.graphs[-1]
     finally:
         materialize.watcher = None
+    executor = seen[-1]
     plan = executor.compile() if compiled else executor.first
     assert len(work.works(executor.graph, compiled)) == len(inspect.TimedPlan(plan, print).steps)
+
+
+def test_convolutions_whose_kernels_are_laid_out():
+    import paddle
+
+    net = paddle.nn.Conv2D(32, 64, 3, padding=1)
+    x = paddle.ones([1, 32, 8, 8])
+    float(x.sum() + net.weight.sum())
+    seen = []
+    materialize.watcher = Watcher(seen)
+    try:
+        paddle.nn.functional.relu(net(x)).numpy()
+    finally:
+        materialize.watcher = None
+    for compiled, plan in ((False, seen[-1].first), (True, seen[-1].compile())):
+        steps = inspect.TimedPlan(plan, print).steps
+        found = work.works(seen[-1].graph, compiled)
+        assert [w.operator for w in found] == [s["op"] for s in steps]
+        conv = next(w for w in found if w.operator == "conv")
+        assert conv.operations == 2 * 64 * 64 * 32 * 9
 
 
 def test_taking_the_time_of_a_launch_costs_little():

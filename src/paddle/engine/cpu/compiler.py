@@ -134,10 +134,15 @@ def prepare(graph: Graph, fuse: bool) -> Graph:
 
 
 # ---- the compiled tier ------------------------------------------------------------------------
+def lowered(graph: Graph) -> tuple[Graph, list[Step]]:
+    """The graph as it is compiled, and its steps."""
+    graph = turn_weights(prepare(graph, True))
+    return graph, steps_of(graph)
+
+
 def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, Any], list[bytes]]:
     """The whole graph, fused: its description and the objects with its kernels."""
-    graph = turn_weights(prepare(graph, True))
-    steps = steps_of(graph)
+    graph, steps = lowered(graph)
     plan = MemoryPlan(graph, steps, donated)
     loops: list[str] = []
     products: list[str] = []

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from ..ir.graph import Graph, Value
 from ..types import DType
 from .affine import Product
-from .compiler import prepare
+from .compiler import lowered, prepare
 from .executor import numbers_as_inputs
 from .expr import Expr, Operand, Var, upper_bound
 from .loops import Loops, Store, loads_in
-from .lower import COSTLY, Lowering, single_steps, steps_of
+from .lower import COSTLY, Lowering, single_steps
 from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step
 
 _MOVES = frozenset({"broadcast_to", "reshape", "transpose", "constant", "full", "cast", "detach"})
@@ -25,7 +25,7 @@ class Work:
     """One launch.
 
     Attributes:
-        name (str): its operators.
+        operator (str): the one it was made for. name (str): all that are computed in it.
         shapes (tuple of str): types of what it reads, and last of what it makes.
         dtype (DType): that of the result.
         operations (float): floating-point operations; a division or a function as `exp` counts ten. None: not known.
@@ -33,6 +33,7 @@ class Work:
         host (bool): whether numpy does it.
     """
 
+    operator: str
     name: str
     shapes: tuple[str, ...]
     dtype: DType
@@ -47,10 +48,9 @@ def works(graph: Graph, compiled: bool) -> list[Work]:
 
     compiled: of the compiled plan, not of that which runs operator by operator.
     """
-    graph = prepare(graph, compiled)
     if compiled:
-        return list(_in_order(steps_of(graph), None))
-    graph, _ = numbers_as_inputs(graph)
+        return list(_in_order(lowered(graph)[1], None))
+    graph, _ = numbers_as_inputs(prepare(graph, False))
     return list(_in_order(single_steps(graph), Lowering(graph, False)))
 
 
@@ -70,19 +70,19 @@ def _in_order(steps: Sequence[Step], lowering: Lowering | None) -> Iterator[Work
 def _work(s: Step, lowering: Lowering | None) -> Work:
     out = s.outputs[0] if s.outputs else s.node.outputs[0]
     shapes = tuple(str(v.type) for v in (*s.inputs, out))
-    if isinstance(s, HostStep):
-        read = sum(v.type.nbytes for v in s.inputs)
-        return Work(s.node.op.name, shapes, out.dtype, None, read, sum(v.type.nbytes for v in s.outputs), True)
+    name = operator = s.node.op.name
+    operations: float | None = None
+    read, written = (sum(v.type.nbytes for v in values) for values in (s.inputs, s.outputs))
     if isinstance(s, ProductStep):
         operations, read = _product(s.product)
-        return Work(s.node.op.name, shapes, out.dtype, operations, read, out.type.nbytes, False)
-    assert isinstance(s, LoopStep), s
-    loops = s.loops
-    if loops is None:
-        assert lowering is not None
-        loops = _loops(out, lowering)
-    operations, read, written = _count(loops)
-    return Work(_name(s), shapes, out.dtype, operations, read, written, False)
+    elif isinstance(s, LoopStep):
+        loops = s.loops
+        if loops is None:
+            assert lowering is not None
+            loops = _loops(out, lowering)
+        name = _name(s)
+        operations, read, written = _count(loops)
+    return Work(operator, name, shapes, out.dtype, operations, read, written, isinstance(s, HostStep))
 
 
 def _loops(out: Value, lowering: Lowering) -> Loops:
@@ -95,6 +95,8 @@ def _loops(out: Value, lowering: Lowering) -> Loops:
 
 def _name(s: LoopStep) -> str:
     """The operators whose values are computed in a step, the most telling ones."""
+    if any(v.node is s.node for v in s.inputs):
+        return f"{s.node.op.name} (parts added)"  # of a long sum, see split.py
     found: dict[str, None] = {}
     todo, seen = list(s.outputs), set(s.inputs)
     while todo:
