@@ -262,6 +262,7 @@ class Optimizer:
         known, rate = self._rate
         if rate is None or known != value:
             rate = tracing.from_array(np.array(value, np.float32))
+            rate.__dict__["_name"] = "learning_rate"  # as printed graphs show it
             self._rate = (value, rate)
         grads += [grads[i].row_numbers for i in plan.by_rows]
         grads.append(rate)

@@ -41,6 +41,7 @@ class Cohort:
         for name, v in values.items():
             kind = np.dtype("int64") if isinstance(v, int) else dtype.np
             states[name] = tracing.from_array(np.array(v, kind))
+            states[name].__dict__["_name"] = name  # as printed graphs show it
         cohort = Cohort(states, dtype)
         cohort.start = (dict(values), hyper)
         return cohort

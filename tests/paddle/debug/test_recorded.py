@@ -37,7 +37,7 @@ def test_a_training_step_runs_and_shows_names():
     (program,) = g.programs
     verify(program.graph)
     names = {v.name for v in program.graph.inputs}
-    assert {"x", "y", net[0].weight.name, net[2].bias.name} <= names
+    assert {"x", "y", "learning_rate", net[0].weight.name, net[2].bias.name} <= names and "" not in names
     assert "returned" in program.outputs and net[0].weight.name in program.outputs
     text = str(g)
     assert f"%{net[0].weight.name}: float32[6, 4]" in text and "test_recorded.py:" in text
