@@ -140,7 +140,7 @@ def kernels(events: Iterable[Event], peak: Peak | None, by_shapes: bool = False)
         k = found.get(key)
         if k is None:
             shapes = tuple(d["shapes"])
-            k = found[key] = Kernel(e.name, shapes[-1], shapes, d["tier"], line, d["bits"], d["tasks"])  # type: ignore[arg-type]
+            k = found[key] = Kernel(e.name, shapes[-1], shapes, d["tier"], line, d["bits"], d["tasks"])
         k.times.append(e.duration)
         k.tasks = max(k.tasks, d["tasks"])
         k.nbytes += d["read"] + d["written"]

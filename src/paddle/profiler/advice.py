@@ -9,7 +9,7 @@ from typing import Any
 
 from ..engine.cpu.peak import Peak
 from .accounts import Account, Kernel, news
-from .recorder import Recording
+from .recorder import Event, Recording
 
 __all__ = ["advice"]
 
@@ -100,22 +100,23 @@ def _programs(r: Recording, found: dict[str, Account], whole: int) -> Finding:
             f"Waiting for the compiler took {_share(found['compile'].ns, whole)}; it happens once for a program, and"
             " never again in later processes: record after some more steps."
         )
-    by_cause = collections.Counter(e.detail["cause"] for e in made)
-    steps = sum(e.kind == "step" for e in r.events)
-    kind, count = by_cause.most_common(1)[0]
-    again = {k: n for k, n in by_cause.items() if k != "first"}
-    few = len(made) <= 3 or (len(made) < 0.3 * steps)
-    if not again or (few and max(again.values()) <= 2):
+    steps = [e for e in r.events if e.kind == "step"]
+    again: dict[Any, list[Event]] = collections.defaultdict(list)
+    for e in made:
+        if e.detail["cause"] != "first" or len(steps) > 1:
+            again[e.detail["cause"], tuple(e.detail["line"] or ())].append(e)
+    often = max(again.values(), key=len, default=[])
+    if len(often) < 3 or len(steps) > 1 and sum(any(s.start <= e.start < s.end for e in often) for s in steps) < 3:
         return ns / whole, (
             f"{len(made)} {'program was' if len(made) == 1 else 'programs were'} new: making and compiling them took"
             f" {_share(ns, whole)}. That passes: record after the first steps, with scheduler=(10, 20)."
         )
-    kind, count = max(again.items(), key=lambda item: item[1])
-    last = [e for e in made if e.detail["cause"] == kind][-1].detail
+    last = often[-1].detail
+    cause = f"{last['text']}{_at(last['line'])}"
     return max(ns, found["first"].ns) / whole, (
-        f"{len(made)} programs were new, {count} of them for the same reason, as: {last['text']}{_at(last['line'])}."
-        f" Each is recorded, prepared and compiled anew, which took {_share(ns, whole)}, and runs operator by operator"
-        f" until then: {_REMEDIES[kind]}."
+        f"{len(made)} programs were new, {len(often)} of them for the same reason, as: {cause}. Each is"
+        f" recorded, prepared and compiled anew, which took {_share(ns, whole)}, and runs operator by operator until"
+        f" then: {_REMEDIES[last['cause']]}."
     )
 
 
@@ -230,9 +231,10 @@ def _greatest(kernels: list[Kernel], whole: int, peak: Peak | None) -> str:
             f"{text}; its calls took from {least / 1e3:.1f} to {most / 1e3:.1f} microseconds, as when other work has"
             " the cores meanwhile."
         )
+    if k.bound == "dispatch":
+        return f"{text}; it has so little to do that its time is that of being started."
     if k.off < 2:
         how = f"it is bound by {k.bound} and close to what the machine can do"
-        fewer = {"compute": "less arithmetic", "memory": "fewer or smaller tensors (bfloat16 halves them)",
-                 "dispatch": "fewer, larger kernels"}[k.bound]  # fmt: skip
+        fewer = {"compute": "less arithmetic", "memory": "fewer or smaller tensors"}[k.bound]
         return f"{text}; {how}: only {fewer} would make it faster."
     return f"{text}; it is bound by {k.bound} and takes {k.off:.1f} times as long as the machine would need."

@@ -179,7 +179,7 @@ def _theirs(nodes: list[Any], extra: dict[str, str]) -> Recording:
     start = min((e.start for e in events), default=0)
     end = max((e.end for e in events), default=0)
     main = next((t for t, name in threads.items() if name == "MainThread"), next(iter(threads), 0))
-    about = {
+    about: dict[str, Any] = {
         "cpu_ns": round(float(extra.get("Process Cpu Utilization", 0)) * (end - start)),
         "cores": 1, "threads": 1, "call_ns": 0, "pid": nodes[0][4] if nodes else 0, "flags": {},
     }  # fmt: skip

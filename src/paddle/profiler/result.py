@@ -130,7 +130,7 @@ def event_type(e: Event) -> Any:
     """The kind of an event, in upstream's words."""
     from .utils import TracerEventType
 
-    named = e.detail.get("type")
+    named = e.detail.get("type", "")
     if e.kind in ("step", "user") and named in TracerEventType.__members__:
         return TracerEventType[named]
     words = {"data": "Dataloader", "kernel": "Operator", "host": "Operator", "reference": "Operator"}

@@ -148,6 +148,16 @@ def test_words_on_recompilation_and_its_cause(told):
     assert "drop_last=True" in words and "(test_summary.py:" in words
 
 
+def test_words_on_arguments_that_change(told):
+    def make(attempt):
+        x = paddle.ones([10, 30 + attempt])
+        x.numpy()
+        return lambda i: float(F.gelu(x * 0.5)[: i + 1].sum())
+
+    words = told(make, r"\d programs were new, \d of them for the same reason, as: slice: ", 8)
+    assert "pass numbers that change as Tensors, and keep other arguments the same" in words
+
+
 def test_words_on_first_steps(told):
     def make(attempt):
         layer = paddle.nn.Linear(20 + attempt, 16)

@@ -30,7 +30,8 @@ class TimedPlan(Plan):
 
     def __init__(self, plan: Plan, note: Note):
         self.__dict__.update(plan.__dict__)
-        self.note, self.steps = note, []
+        self.note = note
+        self.steps: list[dict[str, Any]] = []
         self.runtime = _Clock(plan.runtime, note, call_ns()[0])  # type: ignore[assignment]
         singles, segments = iter(single_launches(plan)), self.segments
         self.segments = []

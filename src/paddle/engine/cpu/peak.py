@@ -53,14 +53,15 @@ def measured_peak() -> Peak:
 def _best(threads: int, target: tuple[str, str, str]) -> Peak:
     key = f"peak of {platform.node()}, {threads} threads"
     stored = cache.object_cache().get(key)
-    before = [*json.loads(stored), threads] if stored else None
-    now = [*_measure(threads), threads]
-    if before is None or any(a > b * 1.01 for a, b in zip(now, before)) or now[3] < before[3]:
-        if before is not None:
-            now = [*map(max, now[:3], before[:3]), min(now[3], before[3]), threads]
-        cache.object_cache().put(key, json.dumps(now[:4]).encode())
-        return Peak(*now)
-    return Peak(*before)
+    now = _measure(threads)
+    if stored is not None:
+        before = json.loads(stored)
+        best = [*map(max, now[:3], before[:3]), min(now[3], before[3])]
+        if all(abs(a - b) <= 0.01 * b for a, b in zip(best, before)):
+            return Peak(*before, threads=threads)
+        now = best[0], best[1], best[2], best[3]
+    cache.object_cache().put(key, json.dumps(now).encode())
+    return Peak(*now, threads=threads)
 
 
 def _measure(threads: int) -> tuple[float, float, float, float]:
@@ -94,7 +95,8 @@ class _Launches:
         commands = Commands()
         for _ in range(launches):
             commands.add(kernel, units, 1, [(0, 0), (1, 0), (2, 0)], dims)
-        program, found = commands.finish(), []
+        program = commands.finish()
+        found: list[float] = []
         end = time.perf_counter() + _PATIENCE_S
         while len(found) < 4 or time.perf_counter() < end:
             began = time.perf_counter()

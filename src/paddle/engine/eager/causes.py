@@ -41,7 +41,8 @@ def cause_of(program: Program) -> Cause:
     path = {id(node)}
     at = node.parent
     while at is not None:
-        ours, known = [], []
+        ours: list[tuple[Any, TrieNode]] = []
+        known: list[tuple[Any, TrieNode]] = []
         for k, child in at.children.items():
             (ours if id(child) in path or id(child.end) in path else known).append((k, child))
         known = [(k, c) for k, c in known if _ends_below(c)]
@@ -147,7 +148,11 @@ def _held(node: TrieNode, key: Any, others: list[Any]) -> Cause:
     slots = set(key[0])
     before = min((set(k[0]) for k in others), key=lambda s: len(s ^ slots))
     made = {s: n for n in _path(node) for s in range(n.slot, n.slot + len(n.types))}
-    name = lambda s: f"{made[s].op.name} {made[s].types[s - made[s].slot]}" if s in made and made[s].op else "a value"
+
+    def name(slot: int) -> str:
+        n = made.get(slot)
+        return f"{n.op.name} {n.types[slot - n.slot]}" if n is not None and n.op is not None else "a value"
+
     more, less = sorted(slots - before), sorted(before - slots)
     if not more and not less:
         return Cause("held", "other arguments are still in use after it", _line_up(node))
