@@ -5,7 +5,7 @@ import types as _types
 from typing import Any as _Any
 
 from ..utils.public import METHODS
-from . import indexing, operators, selected_rows
+from . import indexing, late, operators, selected_rows
 from .arithmetic import *
 from .attribute import *
 from .creation import *
