@@ -123,14 +123,36 @@ class Conv(Operator):
 
 
 def conv_input_grad(g: Any, w: Any, x_shape: tuple[int, ...], strides: tuple, dilations: tuple) -> Any:
-    """Gradient of the (padded) input: g spread out by the stride, convolved with the mirrored kernel."""
-    spread = g if all(s == 1 for s in strides) else Dilate((1, 1, 1, *strides))(g)
+    """Gradient of the (padded) input: g convolved with the mirrored kernel, spread out by the stride.
+
+    Elements of the input that are a stride apart are reached by the same elements of the kernel, and by no others: they
+    are one convolution of their own, whose result is spread out.
+    """
+    if any(s > 1 and d > 1 for s, d in zip(strides, dilations)):
+        return _full(Dilate((1, 1, 1, *strides))(g), w, x_shape[3:], dilations)
+    total = None
+    for first in itertools.product(*(range(min(s, k)) for s, k in zip(strides, tuple(w.shape)[3:]))):
+        part = w
+        for axis, (r, s) in enumerate(zip(first, strides), 3):
+            part = slice_axis(part, axis, r, part.shape[axis], s) if s > 1 else part
+        sizes = tuple(-(-(n - r) // s) for n, r, s in zip(x_shape[3:], first, strides))
+        out = _full(g, part, sizes, dilations)
+        if any(s > 1 for s in strides):
+            out = Dilate((1, 1, 1, *strides))(out)
+            after = (n - r - m for n, r, m in zip(x_shape[3:], first, tuple(out.shape)[3:]))
+            out = pad(out, (0, 0, 0, *first), (0, 0, 0, *after))
+        total = out if total is None else total + out
+    return total
+
+
+def _full(g: Any, w: Any, sizes: tuple[int, ...], dilations: tuple) -> Any:
+    """g convolved with the mirrored kernel, from the first element that it reaches: [N, G, C, *sizes]."""
     reach = [(n - 1) * d for n, d in zip(tuple(w.shape)[3:], dilations)]
-    rest = [n - r - m for n, r, m in zip(x_shape[3:], reach, tuple(spread.shape)[3:])]
-    spread = pad(spread, (0, 0, 0, *reach), (0, 0, 0, *(r + e for r, e in zip(reach, rest))))
-    axes = tuple(range(3, len(x_shape)))
+    rest = (n - m for n, m in zip(sizes, tuple(g.shape)[3:]))
+    g = pad(g, (0, 0, 0, *reach), (0, 0, 0, *rest))
+    axes = tuple(range(3, 3 + len(sizes)))
     mirrored = transpose(flip(w, axes) if max(tuple(w.shape)[3:], default=1) > 1 else w, (0, 2, 1, *axes))
-    return Conv((1,) * len(axes), dilations)(spread, mirrored)
+    return Conv((1,) * len(axes), dilations)(g, mirrored)
 
 
 def conv_weight_grad(g: Any, x: Any, w_shape: tuple[int, ...], strides: tuple, dilations: tuple) -> Any:
