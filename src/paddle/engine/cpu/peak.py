@@ -53,15 +53,16 @@ def measured_peak() -> Peak:
 def _best(threads: int, target: tuple[str, str, str]) -> Peak:
     key = f"peak of {platform.node()}, {threads} threads"
     stored = cache.object_cache().get(key)
-    now = _measure(threads)
+    best = list(_measure(threads))
     if stored is not None:
-        before = json.loads(stored)
-        best = [*map(max, now[:3], before[:3]), min(now[3], before[3])]
+        before: list[float] = json.loads(stored)
+        best = [*map(max, best[:3], before[:3]), min(best[3], before[3])]
         if all(abs(a - b) <= 0.01 * b for a, b in zip(best, before)):
-            return Peak(*before, threads=threads)
-        now = best[0], best[1], best[2], best[3]
-    cache.object_cache().put(key, json.dumps(now).encode())
-    return Peak(*now, threads=threads)
+            best = before
+    if stored is None or best is not before:
+        cache.object_cache().put(key, json.dumps(best).encode())
+    gflops, gbytes, cache_gbytes, launch_s = best
+    return Peak(gflops, gbytes, cache_gbytes, launch_s, threads)
 
 
 def _measure(threads: int) -> tuple[float, float, float, float]:
