@@ -26,6 +26,7 @@ STAGES = {
     "recorded": "What your program asked for: one box for each operation, in the order in which it was called.",
     "written out": "Operations that consist of others are written out.",
     "simplified": "Constants are computed, equal results made once, and what changes nothing or is not used is gone.",
+    "laid out": "Weights that their kernels want in another order in memory are copied.",
     "kernels": "Operations are computed inside one another: a box is one kernel, which reads and writes memory once.",
     "memory": "Where every value lies that is written to memory, and from which kernel to which.",
 }
@@ -36,7 +37,8 @@ class Recording:
 
     Attributes:
         graph: the recorded graph; `print(recording.graph)` shows it.
-        outputs (list[str]): what the results are, as far as known: names of parameters, "returned".
+        outputs (list[str]): what the results are, as far as known: names of parameters, "returned", "saved for
+            backward".
     """
 
     def __init__(self, graph: Graph, donated: tuple[bool, ...], outputs: Sequence[str] = (), title: str = ""):
@@ -48,10 +50,11 @@ class Recording:
         return cpu.Stages(self.graph, self.donated)
 
     def stage_graph(self, stage: str) -> Graph:
-        """The graph at "recorded", "written out" or "simplified"."""
+        """The graph at one of the first four stages."""
         if stage == "recorded":
             return self.graph
-        return self.stages.written_out if stage == "written out" else self.stages.simplified
+        made = self.stages
+        return {"written out": made.written_out, "simplified": made.simplified, "laid out": made.compiled}[stage]
 
     def text(self, stage: str = "recorded") -> str:
         """A stage as text: a graph, a line for each kernel, or a line for each place in memory."""
@@ -104,7 +107,8 @@ class Recorded:
         """A stage as text.
 
         Args:
-            stage (str): "recorded", "written out", "simplified", "kernels" or "memory". Default: "recorded".
+            stage (str): "recorded", "written out", "simplified", "laid out", "kernels" or "memory". Default:
+                "recorded".
 
         Returns:
             str: that of all programs, one below the other.
@@ -196,7 +200,7 @@ def capture(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Recorded:
         )
     returned = {id(t) for t in flatten(result) if isinstance(t, Tensor)}
     for i, (program, held) in enumerate(zip(programs, seen.held)):
-        program.outputs = output_names([ref() for ref in held], returned)
+        program.outputs = output_names([(ref(), saved) for ref, saved in held], returned)
         program.title = name_of(fn) if len(programs) == 1 else f"{name_of(fn)}, program {i + 1} of {len(programs)}"
     return Recorded(programs, result)
 
@@ -205,7 +209,8 @@ class _Watcher:
     """Sees the flushes of one thread.
 
     Attributes:
-        programs: what ran. held: per program, weak references to the Tensors that hold its results.
+        programs: what ran. held: per program and result, a weak reference to its Tensor, and whether it is saved for
+            a backward.
         before: who else watches.
     """
 
@@ -233,7 +238,8 @@ class _Watcher:
             now = renewed(self.trace)
             label_inputs(graph, [values.get(now.get(s, s), values[s]) for s in leaves], self.known)
             self.programs.append(Recording(graph, tuple(s in donated for s in leaves)))
-            self.held.append([weakref.ref(values[s]) if s in values else lambda: None for s in slots])
+            saved = {t.slot for t in self.trace.shadows}
+            self.held.append([(weakref.ref(values[s]) if s in values else lambda: None, s in saved) for s in slots])
         return program.run(arrays) if self.before is None else self.before.run(program, arrays)
 
 
@@ -275,12 +281,12 @@ def label_inputs(graph: Graph, tensors: list[Any], known: dict[int, str]) -> Non
         seen.add(name)
 
 
-def output_names(tensors: list[Any], returned: set[int]) -> list[str]:
-    grads = {id(t.leaf.grad): t for t in tensors if t is not None and t.leaf is not None}
+def output_names(results: list[tuple[Any, bool]], returned: set[int]) -> list[str]:
+    grads = {id(t.leaf.grad): t for t, _ in results if t is not None and t.leaf is not None}
     names = []
-    for t in tensors:
+    for t, saved in results:
         if t is None:
-            names.append("")
+            names.append("saved for backward" if saved else "")
         elif id(t) in returned:
             names.append("returned")
         elif id(t) in grads:

@@ -67,6 +67,12 @@ def test_values_read_in_between_make_several_programs():
     assert str(g).count("graph eager(") == 2 and g.result.tolist() == [2.0] * 3
 
 
+def test_what_is_saved_for_backward_is_told():
+    fc = nn.Linear(3, 3)
+    g = debug.capture(lambda x: paddle.tanh(fc(x)).exp(), paddle.ones([2, 3]))
+    assert sorted(g.programs[0].outputs) == ["returned", "saved for backward"]
+
+
 def test_a_function_that_records_nothing():
     with pytest.raises(RuntimeError, match="nothing was recorded"):
         debug.capture(lambda: 3)
@@ -106,7 +112,7 @@ def test_bad_arguments_of_graph():
         debug.graph()
 
 
-STAGES = ["recorded", "written out", "simplified", "kernels", "memory"]
+STAGES = ["recorded", "written out", "simplified", "laid out", "kernels", "memory"]
 
 
 def test_every_stage_as_text_and_picture(tmp_path):
@@ -137,7 +143,7 @@ def test_the_page_holds_everything(tmp_path):
     text = debug.capture(step, x, y).html(tmp_path / "g.html")
     page = Page()
     page.feed(text)
-    assert page.tags.count("figure") == page.tags.count("svg") == 5 and not page.loads
+    assert page.tags.count("figure") == page.tags.count("svg") == 6 and not page.loads
     assert "loss.backward()" in text and "opt.step()" in text  # the user's lines, with their text
     assert re.search(r"\d+ operations → \d+: ", text)
 

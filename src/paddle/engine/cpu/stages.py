@@ -11,8 +11,8 @@ from ..ir.drawing import KINDS, Box, Picture, counted, document, place_of, short
 from ..ir.graph import Graph, Node, Value
 from ..ops.number import Constant
 from ..passes.simplify import decompose
-from .compiler import prepare
-from .lower import Lowering, steps_of
+from .compiler import lowered, prepare
+from .lower import Lowering
 from .plan import AliasStep, MemoryPlan, Step
 
 
@@ -52,6 +52,7 @@ class Stages:
 
     Attributes:
         written_out: compositions replaced by what they consist of. simplified: after the exact identities.
+        compiled: the graph that kernels are made of, with copies of what has to lie otherwise in memory.
         launches: what runs at once, in order. plan: places of values.
     """
 
@@ -59,15 +60,16 @@ class Stages:
     donated: tuple[bool, ...]
     written_out: Graph = field(init=False)
     simplified: Graph = field(init=False)
+    compiled: Graph = field(init=False)
     launches: list[Launch] = field(init=False)
     plan: MemoryPlan = field(init=False)
 
     def __post_init__(self) -> None:
         self.written_out = decompose(self.recorded)
         self.simplified = prepare(self.recorded, True)
-        steps = steps_of(self.simplified)
-        self.plan = MemoryPlan(self.simplified, steps, self.donated)
-        self.launches = [launch(self.simplified, s) for s in steps if not isinstance(s, AliasStep)]
+        self.compiled, steps = lowered(self.recorded)
+        self.plan = MemoryPlan(self.compiled, steps, self.donated)
+        self.launches = [launch(self.compiled, s) for s in steps if not isinstance(s, AliasStep)]
 
 
 def launch(graph: Graph, step: Step) -> Launch:
@@ -110,7 +112,7 @@ def kernels_text(stages: Stages) -> str:
 def kernels_picture(stages: Stages, title: str, outputs: Sequence[str] = (), limit: int | None = None) -> Picture:
     """A box for each launch, with what is computed in it."""
     drawn = Picture(title)
-    graph, root = stages.simplified, stages.plan.root_of
+    graph, root = stages.compiled, stages.plan.root_of
     leaves = {root(v): outputs[j] if j < len(outputs) and outputs[j] else f"output {j}"
               for j, v in enumerate(graph.outputs)}  # fmt: skip
     home: dict[Value, int] = {}
@@ -169,7 +171,7 @@ def stays(stages: Stages) -> list[Stay]:
 
 def memory_text(stages: Stages) -> str:
     """Where every value lies that is written to memory."""
-    plan, graph = stages.plan, stages.simplified
+    plan, graph = stages.plan, stages.compiled
     lines = [f"work area: {plan.arena:,} bytes"]
     for i, offset in plan.scratch.items():
         step = plan.steps[i]
@@ -230,7 +232,7 @@ def memory_svg(stages: Stages, title: str, alone: bool = True) -> str:
         f"{size_text(sum(s.nbytes for s in found))}."
         if found
         else "No value needs the work area.",
-        f"{len(stages.plan.taken)} of {len(stages.simplified.outputs)} outputs are written over inputs that nobody "
+        f"{len(stages.plan.taken)} of {len(stages.compiled.outputs)} outputs are written over inputs that nobody "
         "needs any more.",
     ]
     for k, text in enumerate(said):
