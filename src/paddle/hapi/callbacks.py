@@ -136,7 +136,9 @@ class ProgBarLogger(Callback):
     def _batch_end(self, step: int, logs: Any) -> None:
         done = step + 1
         self.seen += logs.get("batch_size", 0) if logs else 0
-        due = self.bar.wants(done) if self.verbose == 1 else done % self.log_freq == 0 and done != self.steps
+        due = self.bar.wants(done)
+        if self.verbose != 1:
+            due = done % self.log_freq == 0 and done != self.steps
         if self.verbose and due:
             self.bar.update(done, self._values(logs, done))
         self.asked_at = time.perf_counter()
@@ -212,7 +214,9 @@ class ModelCheckpoint(Callback):
         self.save_freq, self.save_dir = save_freq, save_dir
 
     def _save(self, name: str) -> None:
-        if self.save_dir:
+        from ..distributed.parallel import ParallelEnv
+
+        if self.save_dir and ParallelEnv().local_rank == 0:
             self.model.save(os.path.join(os.path.abspath(self.save_dir), name))
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:

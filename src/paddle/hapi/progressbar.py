@@ -1,10 +1,12 @@
 """A progress bar for terminals, notebooks and plain logs.
 
-In a terminal or a notebook the line is drawn over and over; in a log file each line is written once, and rarely.
+In a terminal or a notebook the line is drawn over and over; in a log file each line is written once, and rarely. Times
+per step leave the first step out as soon as there are others: it compiles what the others run.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import time
@@ -14,11 +16,19 @@ from typing import Any, TextIO
 _WIDTH = 24  # columns of the bar
 _PAUSE_S = 0.1  # between two drawings
 _LOG_STEPS = 4  # lines per pass in a plain log
+_LOG_PAUSE_S = 60.0  # after which a plain log gets a line all the same
+
+
+def is_notebook(stream: Any) -> bool:
+    """Whether `stream` leads to the cell of a notebook."""
+    return type(stream).__module__.startswith("ipykernel")
 
 
 def is_live(stream: Any) -> bool:
     """Whether a line written to `stream` can be drawn over: a terminal or a notebook."""
-    return bool(getattr(stream, "isatty", lambda: False)()) or type(stream).__module__.startswith("ipykernel")
+    if is_notebook(stream):
+        return True
+    return bool(getattr(stream, "isatty", lambda: False)()) and os.environ.get("TERM") != "dumb"
 
 
 def show(value: Any) -> str:
@@ -58,13 +68,23 @@ class ProgressBar:
         self.total, self.title, self.stream = total, title, stream or sys.stdout
         self.live = is_live(self.stream) if live is None else live
         self.start = self.drawn_at = time.perf_counter()
+        self.first: tuple[int, float] | None = None  # the first steps that were told of: how many, and when
         self.logged = 0
         self.width = 0  # of the line on the screen
+        self.open = False  # the line on the screen has not been ended
 
     def wants(self, step: int) -> bool:
-        """Whether a drawing after `step` steps would be seen; spares reading values that nobody sees."""
+        """Whether a drawing after `step` steps would be seen; spares reading values that nobody sees.
+
+        Asking after each step also tells the bar how long a step takes.
+        """
+        now = time.perf_counter()
+        if self.first is None and step:
+            self.first = (step, now)
         if self.live:
-            return time.perf_counter() - self.drawn_at >= _PAUSE_S
+            return now - self.drawn_at >= _PAUSE_S
+        if now - self.drawn_at >= _LOG_PAUSE_S:
+            return True
         stride = max(1, (self.total or 1000) // _LOG_STEPS)
         near_the_end = self.total is not None and step + stride // 2 >= self.total  # `finish` follows soon
         return step >= self.logged + stride and not near_the_end
@@ -78,10 +98,23 @@ class ProgressBar:
         """Shows the last state and ends the line."""
         self._write(self.line(step, values, done=True), "\n")
 
+    def close(self) -> None:
+        """Ends the line that is on the screen, if `finish` has not."""
+        if self.open:
+            self.stream.write("\n")
+            self.stream.flush()
+            self.open = False
+
+    def seconds_per_step(self, step: int) -> float:
+        """After `step` steps."""
+        now = time.perf_counter()
+        if self.first is not None and step > self.first[0]:
+            return (now - self.first[1]) / (step - self.first[0])
+        return (now - self.start) / step if step else 0.0
+
     def line(self, step: int, values: dict[str, Any] | None, done: bool = False) -> str:
         """The text after `step` steps."""
-        spent = time.perf_counter() - self.start
-        each = spent / step if step else 0.0
+        spent, each = time.perf_counter() - self.start, self.seconds_per_step(step)
         parts = [self.title] if self.title else []
         if self.live and self.total:
             filled = min(_WIDTH, _WIDTH * step // self.total)
@@ -99,10 +132,10 @@ class ProgressBar:
         if not self.live:
             self.stream.write(line + "\n")
         else:
-            columns = shutil.get_terminal_size().columns - 1
+            columns = 1000 if is_notebook(self.stream) else max(shutil.get_terminal_size().columns - 1, 1)
             line = line if len(line) <= columns else line[: columns - 1] + "…"
             self.stream.write("\r" + self._printable(line.ljust(self.width)) + end)
-            self.width = len(line)
+            self.width, self.open = len(line), not end
         self.stream.flush()
         self.drawn_at = time.perf_counter()
 
@@ -128,9 +161,13 @@ def track(steps: Iterable[Any], title: str = "", total: int | None = None, value
         total = len(steps)  # type: ignore[arg-type]
     bar = ProgressBar(total, title)
     done = 0
-    for item in steps:
-        yield item
-        done += 1
-        if bar.wants(done):
-            bar.update(done, values() if values else None)
+    try:
+        for item in steps:
+            yield item
+            done += 1
+            if bar.wants(done):
+                bar.update(done, values() if values else None)
+    except BaseException:
+        bar.close()
+        raise
     bar.finish(done, values() if values else None)
