@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from paddle.engine import flags
 from paddle.engine.cpu.compiler import compile_graph
 from paddle.engine.cpu.executor import Executor
 from paddle.engine.ir.graph import Graph
 from paddle.engine.ops.elementwise import add
 from paddle.engine.ops.indexing import Gather
 from paddle.engine.ops.rows import LONG, MergeRows, ScatterRows, equal_rows
-from paddle.engine.types import TensorType, float32, int64
+from paddle.engine.types import TensorType, dtype_of, float32, int64
 
 
 @pytest.mark.parametrize("kind", ["distinct", "few", "long", "mixed"])
@@ -130,8 +131,29 @@ def test_nothing_is_overwritten_while_a_later_step_may_fail(tier):
     np.testing.assert_array_equal(table, ARRAYS[0])
 
 
-def test_the_description_says_which_steps_overwrite():
+def test_a_kernel_writes_into_the_buffer_of_an_argument():
     description, _ = compile_graph(updates(1), (True, False, False))
-    (step,) = (s for s in description["steps"] if "host" in s)
-    assert step["overwrites"] and step["out"][0][:2] == ["input", 0]
+    step = description["steps"][-1]
+    assert not any("host" in s for s in description["steps"]) and step["ptrs"][0][:2] == ["input", 0]
     assert description["taken"] == [(0, 0)]
+
+
+def test_the_host_writes_where_the_argument_is_still_needed():
+    description, _ = compile_graph(updates(1), (False, False, False))
+    (step,) = (s for s in description["steps"] if "host" in s)
+    assert step["host"] == "scatter_rows" and not step["overwrites"]
+
+
+@pytest.mark.parametrize("width", [(), (3,), (2, 16)])
+def test_rows_outside_are_left_out_by_kernels_too(width):
+    rng = np.random.default_rng(1)
+    table, rows = rng.normal(size=(50, *width)).astype("float32"), rng.integers(-5, 55, 40)
+    values = np.broadcast_to(rows.reshape(-1, *(1 for _ in width)), (40, *width)).astype("float32")
+    graph = Graph("g")
+    inputs = [graph.input(TensorType(a.shape, dtype_of(a.dtype))) for a in (table, rows, values)]
+    graph.outputs = list(graph.add(ScatterRows(), inputs))
+    before = flags.get("FLAGS_eager_compile")
+    flags.set_("FLAGS_eager_compile", "always")
+    (got,) = Executor(graph, (True, False, False))([table.copy(), rows, values])
+    flags.set_("FLAGS_eager_compile", before)
+    np.testing.assert_array_equal(got, ScatterRows().numpy(table, rows, values))

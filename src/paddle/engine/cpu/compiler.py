@@ -25,7 +25,7 @@ from . import jit, recurrence
 from .emit import Emitter
 from .layout import turn_weights
 from .loops import Kernel, loads_in
-from .lower import steps_of
+from .lower import overwriting, steps_of
 from .plan import MemoryPlan, Place, split
 from .recurrence import RecurrenceStep
 from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step
@@ -159,15 +159,21 @@ def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, An
 
     def native(steps: list[Step], plan: MemoryPlan) -> dict[int, Any]:
         found: dict[int, Any] = {}
+
+        def loop_launch(kernel: Kernel) -> dict[str, Any]:
+            functions.update(kernel.functions)
+            total, grain = split(kernel, {})
+            return {
+                "fn": function(kernel.text, loops), "total": total, "grain": grain, "dims": [],
+                "values": [o.key for o in kernel.operands], "messages": kernel.messages,
+            }  # fmt: skip
+
         for i, s in enumerate(steps):
-            if isinstance(s, LoopStep):
-                kernel = loop_kernel(s, plan.shared.get(i, {}))
-                functions.update(kernel.functions)
-                total, grain = split(kernel, {})
-                found[i] = {
-                    "fn": function(kernel.text, loops), "total": total, "grain": grain, "dims": [],
-                    "values": [o.key for o in kernel.operands], "messages": kernel.messages,
-                }  # fmt: skip
+            written = overwriting(s) if isinstance(s, HostStep) and i in plan.overwriting else None
+            if written is not None:
+                found[i] = loop_launch(Emitter(written, {}, jit.vector_bytes()).kernel())
+            elif isinstance(s, LoopStep):
+                found[i] = loop_launch(loop_kernel(s, plan.shared.get(i, {})))
             elif isinstance(s, ProductStep):
                 found[i] = product_launch(s, lambda text: function(text, products))
             elif isinstance(s, RecurrenceStep):
@@ -235,7 +241,7 @@ def launches(steps: list[Step], plan: MemoryPlan, native: dict[int, Any]) -> lis
         if isinstance(s, AliasStep):
             continue
         line = list(s.node.line) if s.node.line else None
-        if isinstance(s, HostStep):
+        if isinstance(s, HostStep) and i not in native:
             out.append({
                 "host": s.node.op.name, "attrs": {k: saved.encode(a) for k, a in s.node.op.attributes().items()},
                 "in": [spot(plan, v) for v in s.node.inputs], "out": [spot(plan, v) for v in s.node.outputs],

@@ -23,6 +23,7 @@ from .loops import (
     COLUMNS,
     UNROLL,
     Kernel,
+    Store,
     accumulator,
     column_reduction,
     has_reduce,
@@ -261,8 +262,18 @@ class Emitter(Values):
         # all values first: a buffer that is written may be one that is read
         values = [self.value(s.value) for s in self.loops.stores]
         for s, value in zip(self.loops.stores, values):
-            if s.kept:
+            if s.guard is not None:
+                self.written(s, value, s.guard)
+            elif s.kept:
                 self.write(s.out.dtype, value, self.address(s.out, s.at))
+
+    def written(self, s: Store, value: str, guard: Expr) -> None:
+        yes, end = self.label("write"), self.label("written")
+        self.put(f"br i1 {self.value(guard)}, label %{yes}, label %{end}")
+        self.put(f"{yes}:")
+        self.write(s.out.dtype, value, self.address(s.out, s.at))
+        self.put(f"br label %{end}")
+        self.put(f"{end}:")
 
     def units(self, outer: Sequence[Var], body: Any) -> None:
         """A loop over units [begin, end), each one setting of the outer variables."""

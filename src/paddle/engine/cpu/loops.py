@@ -18,12 +18,16 @@ COLUMNS = 64  # output columns that a reduction over rows accumulates side by si
 
 @dataclass
 class Store:
-    """An output: `out[at] = value`. Not kept: computed for later stores of the kernel, but not written."""
+    """An output: `out[at] = value`, where `guard` holds if there is one.
+
+    Not kept: computed for later stores of the kernel, but not written.
+    """
 
     out: Operand
     at: tuple[Expr, ...]
     value: Expr
     kept: bool = True
+    guard: Expr | None = None
 
 
 @dataclass

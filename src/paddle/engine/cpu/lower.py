@@ -270,6 +270,20 @@ class Lowering:
         return found
 
 
+def overwriting(step: HostStep) -> Loops | None:
+    """What a step of the host writes into the buffer of an argument, as loops; None if the host has to do it."""
+    op = step.node.op
+    if not op.written or not all(supports(v.dtype) for v in (*step.node.inputs, *step.node.outputs)):
+        return None
+    out, scope = step.node.outputs[0], Scope()
+    args = [Operand(f"t{i}", v.shape, v.dtype, v) for i, v in enumerate(step.node.inputs)]
+    variables = [Var(n) for n in op.written_shape(*(v.shape for v in step.node.inputs))]
+    k = LoopBuilder(scope, tuple(map(scope.var, variables)), out.dtype, out.shape)
+    at, value, guard = op.written(k, *args)
+    places = tuple(scope.lift(i, types.int64) for i in at)
+    return Loops(scope, variables, [Store(Operand("out", out.shape, out.dtype, out), places, value, guard=guard)])
+
+
 def reads(loops: Loops) -> list[Value]:
     return list(dict.fromkeys(x.attr.key for s in loops.stores for x in loads_in(s.value)))
 

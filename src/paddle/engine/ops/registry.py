@@ -130,6 +130,8 @@ class Operator(metaclass=_Interning):
         sized(self, *shapes): what computes a part of the result, of these shapes, from parts of the arguments.
         samples(cls, rng).
         overwrite(self, *arrays): writes the result into the argument that `overwrites` tells. It refuses nothing.
+        written(self, k, *args): the same as a loop form over the shape `written_shape(*shapes)`: indices in the result,
+            value, and whether it is written at all. What is written twice is written equal.
 
     Class attributes:
         name: snake case, as in `paddle.*`.
@@ -158,6 +160,8 @@ class Operator(metaclass=_Interning):
     compose: Any = absent("a primitive: see numpy")
     vjp: Any = absent("not differentiable")
     blocks: Any = absent("each element is written by its own")
+    written: Any = absent("arguments are not written into by kernels")
+    written_shape: Any = absent("arguments are not written into by kernels")
     loops: Any = absent("no loop form: runs its numpy form")
     xla: Any = absent("no XLA form")
     spmd: Any = absent("no sharding rule: arguments are gathered")

@@ -247,6 +247,14 @@ class ScatterRows(Operator):
             rows, values = rows[kept], values[kept]
         table[rows] = values
 
+    def written(self, k, table, rows, values):
+        r, *rest = k.at
+        row = k.load(rows, [r])
+        return [row, *rest], k.load(values, k.at), (row >= 0) & (row < table.shape[0])
+
+    def written_shape(self, table, rows, values):
+        return values
+
     def xla(self, jnp, table, rows, values):
         return table.at[jnp.where(rows < 0, table.shape[0], rows)].set(values, mode="drop")
 
