@@ -38,4 +38,8 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "MmapStorage":
+        from .framework.mmap_storage import MmapStorage
+
+        return MmapStorage
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
