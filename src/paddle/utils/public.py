@@ -20,6 +20,7 @@ def public(
     method: bool | str | tuple[str, ...] = False,
     kind: type[Exception] = TypeError,
     composed: bool = False,
+    guarded: bool = False,
 ) -> Callable[[F], F]:
     """Declares a public function.
 
@@ -29,6 +30,8 @@ def public(
         kind: exception type for an unknown keyword or a missing argument (upstream raises ValueError in some).
         composed: its result depends on its arguments alone and it does nothing else, so that what it records is one
             step of the trie when it is called again at the same place.
+        guarded: what Python or numpy raise inside is told in the project's form, at the price of a call more; where
+            one of the others is given, that comes with it.
 
     Returns:
         The function, accepting the other spellings.
@@ -38,7 +41,7 @@ def public(
     def declare(f: F) -> F:
         if composed:
             f = one_step(f)
-        if renamed or kind is not TypeError:
+        if renamed or kind is not TypeError or guarded:
 
             @functools.wraps(f)
             def call(*args: Any, **kwargs: Any) -> Any:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numbers as abstract
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ...engine import errors
 from ...engine.eager.trace import Tensor as EngineTensor
@@ -12,15 +15,49 @@ from ...engine.ops.reduction import mean_, sum_
 from ...utils.public import check_inplace, replace
 
 no_kernel = errors._maker("NotFound", RuntimeError)
+# Upstream reads the shape or the element type of these functions' arguments before it asks what they are.
+_READ_AT_ONCE = frozenset(
+    """
+    adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_log_softmax_with_loss adaptive_max_pool1d
+    adaptive_max_pool2d adaptive_max_pool3d alpha_dropout avg_pool1d batch_norm binary_cross_entropy_with_logits
+    channel_shuffle class_center_sample conv1d conv1d_transpose conv2d conv2d_transpose conv3d conv3d_transpose
+    cosine_embedding_loss cosine_similarity cross_entropy dice_loss dropout1d dropout2d dropout3d embedding_renorm_
+    feature_alpha_dropout flash_attn_qkvpacked fractional_max_pool2d fractional_max_pool3d gaussian_nll_loss glu
+    hinge_embedding_loss interpolate kl_div layer_norm local_response_norm lp_pool1d lp_pool2d max_pool1d max_unpool1d
+    max_unpool2d max_unpool3d multi_label_margin_loss multi_label_soft_margin_loss multi_margin_loss nll_loss normalize
+    npair_loss one_hot pad pdist pixel_unshuffle poisson_nll_loss soft_margin_loss softmax_with_cross_entropy
+    triplet_margin_loss triplet_margin_with_distance_loss unfold
+    """.split()
+)
+_HANDED_ON = ("weight", "bias", "pos_weight", "running_mean", "running_var", "head_weight")  # but these it does not
 
 
 def tensor(x: Any, name: str, label: str = "x") -> Any:
-    """x; ValueError where it is not a Tensor."""
+    """x; ValueError, or AttributeError as upstream, where it is not a Tensor."""
     if not isinstance(x, (EngineTensor, Value)):
-        raise errors.invalid_argument(
-            f"{name}: {label} is not a Tensor.", expected="a Tensor", received=f"{label}: {type(x).__name__}"
+        from ...utils.explain import describe
+
+        at_once = name in _READ_AT_ONCE and (label not in _HANDED_ON or name.startswith(("conv", "cross_", "multi_m")))
+        made = AttributeError if at_once and not hasattr(x, "shape") else ValueError
+        raise made(
+            errors.message(
+                "InvalidArgument", f"{name}: {label} is not a Tensor.", "a Tensor", f"{label}: {describe(x)}"
+            )
         )
     return x
+
+
+def number(value: Any, name: str, label: str) -> float:
+    """value as a float; TypeError where it is no number."""
+    if value.__class__ is float:
+        return value
+    if isinstance(value, (abstract.Real, np.bool_)) or (isinstance(value, EngineTensor) and value.type.size == 1):
+        return float(value)  # type: ignore[arg-type]
+    from ...utils.explain import describe
+
+    raise errors.invalid_type(
+        f"{name}: {label} is not a number.", expected="a number", received=f"{label}: {describe(value)}"
+    )
 
 
 def floating(x: Any, name: str, label: str = "x") -> Any:
@@ -38,7 +75,11 @@ def floating(x: Any, name: str, label: str = "x") -> Any:
 def axis_of(axis: Any, ndim: int, name: str) -> int:
     """A non-negative axis. TypeError if it is no integer, ValueError if there is no such axis."""
     if isinstance(axis, bool) or not hasattr(axis, "__index__"):
-        raise errors.invalid_type(f"{name}: axis is not an integer.", expected="an int", received=f"axis: {axis!r}")
+        from ...utils.explain import describe
+
+        raise errors.invalid_type(
+            f"{name}: axis is not an integer.", expected="an int", received=f"axis: {describe(axis)}"
+        )
     found = int(axis)
     if not -max(ndim, 1) <= found < max(ndim, 1):
         raise errors.invalid_argument(
@@ -87,21 +128,35 @@ def inplace_of(f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def numbers(value: Any, n: int, name: str, label: str) -> tuple[int, ...]:
-    """n integers from an integer (repeated), a list of n or of one, or a Tensor of them."""
+def integer(value: Any, name: str, label: str) -> int:
+    """value as an int; TypeError where it is no integer."""
+    if hasattr(value, "__index__") and not (isinstance(value, EngineTensor) and value.type.size != 1):
+        return value.__index__()
+    from ...utils.explain import describe
+
+    raise errors.invalid_type(
+        f"{name}: {label} is not an integer.", expected="an int", received=f"{label}: {describe(value)}"
+    )
+
+
+def numbers(value: Any, n: int, name: str, label: str, kind: Any = errors.invalid_argument) -> tuple[int, ...]:
+    """n integers from an integer (repeated), a list of n or of one, or a Tensor of them.
+
+    kind: makes the error where it is none of these.
+    """
     if isinstance(value, EngineTensor):
-        value = value.tolist() if value.ndim else value.item()
+        value = value.numpy().reshape(-1).tolist()
     if isinstance(value, (list, tuple)):
-        found = tuple(int(v) for v in value)
+        found = tuple(v if v.__class__ is int else integer(v, name, f"{label}[{i}]") for i, v in enumerate(value))
         if len(found) == 1:
             found *= n
     elif hasattr(value, "__index__"):
         found = (int(value),) * n
     else:
-        raise errors.invalid_argument(
+        raise kind(
             f"{name}: {label} is neither an integer nor a list of integers.",
             expected=f"an int, or {n} of them",
-            received=f"{label}: {value!r}",
+            received=f"{label}: {value!r:.60}",
         )
     if len(found) != n:
         raise errors.invalid_argument(

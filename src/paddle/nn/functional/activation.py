@@ -14,7 +14,7 @@ from ...engine.types import dtype_of
 from ...framework.random import next_key
 from ...tensor.tensor import Tensor
 from ...utils.public import public
-from ._check import axis_of, floating, inplace_of, tensor
+from ._check import axis_of, floating, inplace_of, number, tensor
 
 __all__ = [
     "celu", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
@@ -106,7 +106,7 @@ def swish(x: Tensor, name: str | None = None) -> Tensor:
     return _silu(floating(x, "swish"))
 
 
-@public()
+@public(composed=True)
 def swiglu(x: Tensor, y: Tensor | None = None, name: str | None = None) -> Tensor:
     """silu(x) * y. Without y, the two halves of x along the last axis are x and y.
 
@@ -160,7 +160,7 @@ def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
     Returns:
         Tensor: shape and dtype of x.
     """
-    return ops.Elu(float(alpha))(floating(x, "elu"))
+    return ops.Elu(number(alpha, "elu", "alpha"))(floating(x, "elu"))
 
 
 @public()
@@ -179,8 +179,8 @@ def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         ZeroDivisionError: alpha is 0.
     """
     if alpha == 0:
-        raise ZeroDivisionError(errors.message("InvalidArgument", "celu: alpha is 0.", expected="alpha != 0"))
-    return ops.Celu(float(alpha))(floating(x, "celu"))
+        raise ZeroDivisionError(errors.message("InvalidArgument", "celu: alpha is 0.", "alpha != 0", f"alpha: {alpha}"))
+    return ops.Celu(number(alpha, "celu", "alpha"))(floating(x, "celu"))
 
 
 @public()
@@ -207,7 +207,7 @@ def selu(
             expected="scale > 1 and alpha >= 0",
             received=f"scale: {scale}, alpha: {alpha}",
         )
-    return ops.Selu(float(scale), float(alpha))(floating(x, "selu"))
+    return ops.Selu(number(scale, "selu", "scale"), number(alpha, "selu", "alpha"))(floating(x, "selu"))
 
 
 @public()
@@ -222,10 +222,10 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None)
     Returns:
         Tensor: shape and dtype of x.
     """
-    return ops.LeakyRelu(float(negative_slope))(floating(x, "leaky_relu"))
+    return ops.LeakyRelu(number(negative_slope, "leaky_relu", "negative_slope"))(floating(x, "leaky_relu"))
 
 
-@public()
+@public(guarded=True)
 def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """x where it is above 0, else weight * x, with one weight or one per channel.
 
@@ -245,7 +245,7 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
     floating(x, "prelu")
     floating(weight, "prelu", "weight")
     if weight.ndim != 1:
-        raise AssertionError(f"prelu: weight has {weight.ndim} axes; it has to be a vector.")
+        raise errors.asserted("prelu: weight is not a vector.", expected="one axis", received=f"weight: {weight.type}")
     n = weight.shape[0]
     shape = (n,)
     if n > 1:
@@ -255,15 +255,23 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
                 "prelu: data_format is not known.", expected=f"one of {formats}", received=repr(data_format)
             )
         if x.ndim < 2:
-            raise AssertionError("prelu: x has fewer than 2 axes; several weights need an axis of channels.")
+            raise errors.asserted(
+                "prelu: x has no axis of channels, which several weights need.",
+                expected="at least 2 axes",
+                received=f"x: {x.type}, weight: {weight.type}",
+            )
         axis = 1 if data_format[1] == "C" else x.ndim - 1
         if n != x.shape[axis]:
-            raise AssertionError(f"prelu: there are {n} weights for {x.shape[axis]} channels.")
+            raise errors.asserted(
+                "prelu: there are not as many weights as channels.",
+                expected=f"weight of shape [1] or [{x.shape[axis]}]",
+                received=f"x: {x.type}, weight: {weight.type}",
+            )
         shape = tuple(n if i == axis else 1 for i in range(x.ndim))
     return ops.Prelu()(x, reshape(weight, shape))
 
 
-@public()
+@public(guarded=True)
 def rrelu(
     x: Tensor, lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0, training: bool = True, name: str | None = None
 ) -> Tensor:
@@ -313,7 +321,7 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
     Returns:
         Tensor: shape and dtype of x.
     """
-    return ops.Hardtanh(float(min), float(max))(floating(x, "hardtanh"))
+    return ops.Hardtanh(number(min, "hardtanh", "min"), number(max, "hardtanh", "max"))(floating(x, "hardtanh"))
 
 
 @public()
@@ -329,7 +337,9 @@ def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: 
     Returns:
         Tensor: shape and dtype of x.
     """
-    return ops.Hardsigmoid(float(slope), float(offset))(floating(x, "hardsigmoid"))
+    return ops.Hardsigmoid(number(slope, "hardsigmoid", "slope"), number(offset, "hardsigmoid", "offset"))(
+        floating(x, "hardsigmoid")
+    )
 
 
 @public()
@@ -358,7 +368,7 @@ def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
     Returns:
         Tensor: shape and dtype of x.
     """
-    return ops.Hardshrink(float(threshold))(floating(x, "hardshrink"))
+    return ops.Hardshrink(number(threshold, "hardshrink", "threshold"))(floating(x, "hardshrink"))
 
 
 @public(also={"x": "input", "threshold": "lambd"})
@@ -376,11 +386,12 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
     Raises:
         ValueError: threshold is negative.
     """
+    threshold = number(threshold, "softshrink", "threshold")
     if threshold < 0:
         raise errors.invalid_argument(
             "softshrink: threshold is negative.", expected="threshold >= 0", received=f"threshold: {threshold}"
         )
-    return ops.Softshrink(float(threshold))(floating(x, "softshrink"))
+    return ops.Softshrink(threshold)(floating(x, "softshrink"))
 
 
 @public()
@@ -396,7 +407,9 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, value: float = 0.0, name
     Returns:
         Tensor: shape and dtype of x.
     """
-    return ops.ThresholdedRelu(float(threshold), float(value))(floating(x, "thresholded_relu"))
+    return ops.ThresholdedRelu(
+        number(threshold, "thresholded_relu", "threshold"), number(value, "thresholded_relu", "value")
+    )(floating(x, "thresholded_relu"))
 
 
 @public(also={"x": "input"}, kind=ValueError)
@@ -412,7 +425,9 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
     Returns:
         Tensor: shape and dtype of x.
     """
-    return ops.Softplus(float(beta), float(threshold))(floating(x, "softplus"))
+    return ops.Softplus(number(beta, "softplus", "beta"), number(threshold, "softplus", "threshold"))(
+        floating(x, "softplus")
+    )
 
 
 @public()
@@ -546,7 +561,7 @@ def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
     return slice_axis(x, axis, 0, n // 2) * ew.sigmoid(slice_axis(x, axis, n // 2, n))
 
 
-@public()
+@public(composed=True)
 def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Tensor:
     """The greatest of each `groups` neighbouring channels.
 
@@ -577,7 +592,7 @@ def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Te
     return Max((axis + 1,))(reshape(x, shape))
 
 
-@public()
+@public(guarded=True)
 def gumbel_softmax(
     x: Tensor, temperature: float = 1.0, hard: bool = False, axis: int = -1, name: str | None = None
 ) -> Tensor:
@@ -599,6 +614,7 @@ def gumbel_softmax(
         ValueError: temperature is not above 0, or there is no such axis.
     """
     floating(x, "gumbel_softmax")
+    temperature = number(temperature, "gumbel_softmax", "temperature")
     if temperature <= 0:
         raise errors.invalid_argument(
             "gumbel_softmax: temperature is not above 0.", expected="temperature > 0", received=f"{temperature}"
@@ -608,7 +624,7 @@ def gumbel_softmax(
 
     u = uniform(next_key(), tuple(x.shape), 1e-12, 1.0)
     noise = ew.cast(-ew.log(-ew.log(u)), x.dtype)
-    soft = softmax((x + noise) / float(temperature), axis)
+    soft = softmax((x + noise) / temperature, axis)
     if not hard:
         return soft
     top = Max((axis,), True)(soft)

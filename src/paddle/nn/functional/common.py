@@ -12,7 +12,7 @@ from ...engine.ops.shape import PadFrom, reshape, transpose
 from ...engine.ops.shape import pad as pad_with
 from ...tensor.tensor import Tensor
 from ...utils.public import public
-from ._check import choice, floating, numbers, tensor
+from ._check import choice, floating, integer, numbers, tensor
 
 __all__ = [
     "bilinear", "channel_shuffle",
@@ -84,23 +84,37 @@ def pad(x: Tensor, pad: Any, mode: str = "constant", value: float = 0.0, data_fo
     """
     tensor(x, "pad")
     if mode not in ("constant", "reflect", "replicate", "circular"):
-        raise AssertionError(f"pad: mode {mode!r} is not one of constant, reflect, replicate, circular.")
+        raise errors.asserted(
+            "pad: mode is not known.",
+            expected="'constant', 'reflect', 'replicate' or 'circular'",
+            received=f"mode: {mode!r}",
+        )
     if isinstance(pad, Tensor):
         pad = pad.tolist()
     spatial = x.ndim - 2
     if isinstance(pad, int) and not isinstance(pad, bool):
         pad = [pad] * (2 * max(spatial, 1))
     if not isinstance(pad, (list, tuple)):
-        raise AssertionError(f"pad: {pad!r} is neither a number nor a list.")
-    amounts = [int(v) for v in pad]
+        raise errors.asserted(
+            "pad: pad is neither an integer nor a list.",
+            expected="an int, or a pair per axis",
+            received=f"pad: {pad!r}",
+        )
+    amounts = [integer(v, "pad", f"pad[{i}]") for i, v in enumerate(pad)]
     last = False
     if data_format is not None and x.ndim in _PAD_FORMATS:
         if data_format not in _PAD_FORMATS[x.ndim]:
-            raise AssertionError(f"pad: data_format {data_format!r} is not one of {_PAD_FORMATS[x.ndim]}.")
+            raise errors.asserted(
+                "pad: data_format is not known.",
+                expected=f"one of {_PAD_FORMATS[x.ndim]}",
+                received=f"data_format: {data_format!r}",
+            )
         last = data_format[1] != "C"
     if mode != "constant":
         if x.ndim not in _PAD_FORMATS:
-            raise AssertionError(f"pad: x has {x.ndim} axes; mode {mode!r} takes 3, 4 or 5.")
+            raise errors.asserted(
+                f"pad: x has too few or too many axes for mode {mode!r}.", expected="3, 4 or 5", received=f"x: {x.type}"
+            )
         if len(amounts) != 2 * spatial:
             raise errors.invalid_argument(
                 "pad: pad has the wrong length.", expected=f"{2 * spatial} numbers", received=f"pad: {amounts}"
@@ -139,7 +153,7 @@ def _pad_from(x: Any, low: list[int], high: list[int], mode: str) -> Any:
     return PadFrom(tuple(low), tuple(high), mode)(x) if any(low) or any(high) else x
 
 
-@public()
+@public(guarded=True)
 def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """x with zeros around its last two spatial axes.
 
@@ -177,7 +191,7 @@ def _integer(v: Any, name: str, label: str) -> int:
     return v
 
 
-@public()
+@public(composed=True)
 def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """Channels become pixels: [N, C * r * r, H, W] -> [N, C, H * r, W * r].
 
@@ -207,7 +221,7 @@ def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", nam
     return reshape(out, (n, c // (r * r), h * r, w * r))
 
 
-@public()
+@public(composed=True)
 def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """Pixels become channels: [N, C, H * r, W * r] -> [N, C * r * r, H, W].
 
@@ -235,7 +249,7 @@ def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW",
     return reshape(out, (n, c * r * r, h // r, w // r))
 
 
-@public()
+@public(composed=True)
 def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """Channels dealt out over the groups in turn.
 
@@ -265,7 +279,7 @@ def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str
 
 def _patch_sizes(name: str, kernel: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
     k, s, d = (
-        numbers(v, 2, name, label)
+        numbers(v, 2, name, label, errors.invalid_type)
         for v, label in ((kernel, "kernel_sizes"), (strides, "strides"), (dilations, "dilations"))
     )
     if isinstance(paddings, (list, tuple)) and len(paddings) == 4:
@@ -275,14 +289,14 @@ def _patch_sizes(name: str, kernel: Any, strides: Any, paddings: Any, dilations:
             raise errors.invalid_argument(
                 f"{name}: paddings has the wrong length.", expected="an int, 2 or 4 numbers", received=f"{paddings}"
             )
-        top, left = bottom, right = numbers(paddings, 2, name, "paddings")
+        top, left = bottom, right = numbers(paddings, 2, name, "paddings", errors.invalid_type)
     for v, label in ((k, "kernel_sizes"), (s, "strides"), (d, "dilations")):
         if min(v) < 1:
             raise errors.invalid_argument(f"{name}: {label} is not positive.", expected="above 0", received=f"{v}")
     return k, s, d, (top, left), (bottom, right)
 
 
-@public()
+@public(composed=True)
 def unfold(x: Tensor, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1,
            name: str | None = None) -> Tensor:  # fmt: skip
     """Patches of an image as columns.
@@ -303,7 +317,7 @@ def unfold(x: Tensor, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, di
     """
     tensor(x, "unfold")
     if x.ndim != 4:
-        raise AssertionError(f"unfold: x has {x.ndim} axes; there have to be 4.")
+        raise errors.asserted("unfold: x has not 4 axes.", expected="[N, C, H, W]", received=f"x: {x.type}")
     k, s, d, low, high = _patch_sizes("unfold", kernel_sizes, strides, paddings, dilations)
     out = Unfold(k, s, d)(pad_with(x, (0, 0, *low), (0, 0, *high)))
     return reshape(out, (x.shape[0], x.shape[1] * math.prod(k), math.prod(tuple(out.shape)[4:])))
@@ -330,7 +344,9 @@ def fold(x: Tensor, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, padd
     """
     tensor(x, "fold")
     if x.ndim != 3:
-        raise AssertionError(f"fold: x has {x.ndim} axes; there have to be 3.")
+        raise errors.asserted(
+            "fold: x has not 3 axes.", expected="[N, channels of a patch, patches]", received=f"x: {x.type}"
+        )
     sizes = numbers(output_sizes, 2, "fold", "output_sizes")
     k, s, d, low, high = _patch_sizes("fold", kernel_sizes, strides, paddings, dilations)
     full = tuple(n + a + b for n, a, b in zip(sizes, low, high))
@@ -347,7 +363,7 @@ def fold(x: Tensor, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, padd
     return pad_with(out, (0, 0, *(-v for v in low)), (0, 0, *(-v for v in high)))
 
 
-@public()
+@public(composed=True)
 def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
     """out[n, o] = sum over i, j of x1[n, i] * weight[o, i, j] * x2[n, j], plus bias.
 
@@ -381,7 +397,7 @@ def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None,
     return out if bias is None else out + bias
 
 
-@public()
+@public(composed=True)
 def label_smooth(label: Tensor, prior_dist: Tensor | None = None, epsilon: float = 0.1,
                  name: str | None = None) -> Tensor:  # fmt: skip
     """(1 - epsilon) * label + epsilon * prior, the prior being even where it is not given.

@@ -131,7 +131,7 @@ def pairwise_distance(x: Tensor, y: Tensor, p: float = 2.0, epsilon: float = 1e-
     return p_norm(d, float(p), axis_of(-1, d.ndim, "pairwise_distance"), keepdim)
 
 
-@public()
+@public(guarded=True)
 def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
     """The p-norm of the difference of each pair of rows.
 

@@ -89,7 +89,7 @@ def _dropped(x: Any, p: float, shape: tuple[int, ...], training: bool, upscale: 
     return x * kept * (1.0 / (1.0 - p)) if upscale else x * kept
 
 
-@public()
+@public(guarded=True)
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each channel, as a whole, becomes 0 with probability p.
 
@@ -130,7 +130,7 @@ def _dropout_nd(name: str, x: Any, p: Any, training: bool, data_format: str, for
     return _dropped(x, p, tuple(n if i in axes else 1 for i, n in enumerate(x.shape)), training, True)
 
 
-@public()
+@public(guarded=True)
 def dropout2d(x: Tensor, p: float = 0.5, training: bool = True, data_format: str = "NCHW",
               name: str | None = None) -> Tensor:  # fmt: skip
     """Each channel, as a whole, becomes 0 with probability p.
@@ -151,7 +151,7 @@ def dropout2d(x: Tensor, p: float = 0.5, training: bool = True, data_format: str
     return _dropout_nd("dropout2d", x, p, training, data_format, ("NCHW", "NHWC"))
 
 
-@public()
+@public(guarded=True)
 def dropout3d(x: Tensor, p: float = 0.5, training: bool = True, data_format: str = "NCDHW",
               name: str | None = None) -> Tensor:  # fmt: skip
     """Each channel, as a whole, becomes 0 with probability p.
@@ -182,7 +182,7 @@ def _alpha_dropped(x: Any, p: float, shape: tuple[int, ...]) -> Any:
     return (x * kept + (1.0 - kept) * floor) * scale + (-scale * floor * p)
 
 
-@public()
+@public(guarded=True)
 def alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | None = None) -> Tensor:
     """Dropout for selu networks: mean and variance of normal inputs are kept.
 
@@ -205,7 +205,7 @@ def alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | 
     return _alpha_dropped(x, p, tuple(x.shape)) if training and p else x
 
 
-@public()
+@public(guarded=True)
 def feature_alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | None = None) -> Tensor:
     """`alpha_dropout` of whole channels.
 

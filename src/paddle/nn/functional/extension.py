@@ -18,7 +18,7 @@ from ._check import tensor
 __all__ = ["gather_tree", "sequence_mask"]
 
 
-@public()
+@public(guarded=True)
 def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str | None = None) -> Tensor:
     """1 at the first x places of a row and 0 after.
 
@@ -49,7 +49,7 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
     return ew.cast(ew.less_than(places, reshape(x, (*x.shape, 1))), dtype_of(dtype))
 
 
-@public()
+@public(guarded=True)
 def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
     """Full sequences of a beam search, from what each step chose and which beam it came from.
 

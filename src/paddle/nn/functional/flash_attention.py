@@ -84,7 +84,7 @@ def _check(name: str, q: Any, k: Any, v: Any, gqa: bool = True) -> None:
         )
 
 
-@public()
+@public(guarded=True)
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
                                  dropout_p: float = 0.0, is_causal: bool = False, training: bool = True,
                                  backend: str | None = None, scale: float | None = None, enable_gqa: bool = True,
@@ -130,7 +130,7 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     return reshape(out, tuple(out.shape)[1:]) if single else out
 
 
-@public()
+@public(guarded=True)
 def flash_attention(query: Tensor, key: Tensor, value: Tensor, dropout: float = 0.0, causal: bool = False,
                     return_softmax: bool = False, *, fixed_seed_offset: Tensor | None = None, rng_name: str = "",
                     training: bool = True, name: str | None = None,
@@ -176,7 +176,7 @@ def _split_packed(qkv: Any, name: str) -> tuple[Any, Any, Any]:
     return q, k, v
 
 
-@public()
+@public(guarded=True)
 def flash_attn_qkvpacked(qkv: Tensor, dropout: float = 0.0, causal: bool = False, return_softmax: bool = False, *,
                          fixed_seed_offset: Tensor | None = None, rng_name: str = "", training: bool = True,
                          name: str | None = None) -> tuple[Tensor, Any]:  # fmt: skip
@@ -211,7 +211,7 @@ def _segments(cu_seqlens: Any, total: int, name: str) -> tuple[np.ndarray, np.nd
     return segment, rows - start, length
 
 
-@public()
+@public(guarded=True)
 def flash_attn_unpadded(query: Tensor, key: Tensor, value: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k: Tensor,
                         max_seqlen_q: int, max_seqlen_k: int, scale: float, dropout: float = 0.0,
                         causal: bool = False, return_softmax: bool = False,
@@ -251,7 +251,7 @@ def flash_attn_unpadded(query: Tensor, key: Tensor, value: Tensor, cu_seqlens_q:
     return out, reshape(weights, tuple(weights.shape)[1:]) if return_softmax else None
 
 
-@public()
+@public(guarded=True)
 def flash_attn_varlen_qkvpacked(qkv: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k: Tensor, max_seqlen_q: int,
                                 max_seqlen_k: int, scale: float, dropout: float = 0.0, causal: bool = False,
                                 return_softmax: bool = False, fixed_seed_offset: Tensor | None = None,
@@ -276,7 +276,7 @@ def flash_attn_varlen_qkvpacked(qkv: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k:
                                return_softmax, training=training)  # fmt: skip
 
 
-@public()
+@public(guarded=True)
 def flash_attention_v3_varlen(query: Tensor, key: Tensor, value: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k: Tensor,
                               max_seqlen_q: int, max_seqlen_k: int, seqused_q: Tensor | None = None,
                               seqused_k: Tensor | None = None, softmax_scale: float | None = None,
@@ -323,7 +323,7 @@ def _hidden(bounds: Any, causal: bool, rows: int) -> Any:
     return logical_or(logical_and(after(0), before(1)), logical_and(after(2), before(3)))
 
 
-@public()
+@public(guarded=True)
 def flashmask_attention(query: Tensor, key: Tensor, value: Tensor, startend_row_indices: Tensor | None = None, *,
                         dropout: float = 0.0, causal: bool = False, window_size: Any = None,
                         return_softmax_lse: bool = False, return_seed_offset: bool = False,
@@ -412,7 +412,7 @@ def _log_sum(query: Any, key: Any, mask: Any, scale: float | None) -> Any:
     return reshape(ew.log(total) + top, tuple(scores.shape)[:-1])
 
 
-@public()
+@public(guarded=True)
 def sparse_attention(query: Tensor, key: Tensor, value: Tensor, sparse_csr_offset: Tensor, sparse_csr_columns: Tensor,
                      key_padding_mask: Tensor | None = None, attn_mask: Tensor | None = None,
                      name: str | None = None) -> Tensor:  # fmt: skip

@@ -103,7 +103,7 @@ def _per_use(x: Any, weight: Any) -> Any:
     return part + Detach()(weight - part)
 
 
-@public()
+@public(guarded=True)
 def embedding_renorm_(x: Tensor, weight: Tensor, max_norm: float, norm_type: float = 2.0) -> Tensor:
     """Shortens, in place, those rows of weight that x names and whose norm is above max_norm.
 

@@ -347,7 +347,7 @@ def _logit_loss(logit: Any, label: Any, pos_weight: Any = None) -> Any:
     return positive + (1.0 - label) * _softplus(logit)
 
 
-@public()
+@public(composed=True)
 def sigmoid_focal_loss(logit: Tensor, label: Tensor, normalizer: Tensor | None = None, alpha: float = 0.25,
                        gamma: float = 2.0, reduction: str = "sum", name: str | None = None) -> Tensor:  # fmt: skip
     """Binary cross entropy that counts what is classified well already the less, the better.
@@ -415,7 +415,7 @@ def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | 
     return reduced(loss, reduction)
 
 
-@public()
+@public(composed=True)
 def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
     """(input - label) ** 2, element by element; see `mse_loss`."""
     d = tensor(input, "square_error_cost", "input") - tensor(label, "square_error_cost", "label")
@@ -510,7 +510,7 @@ def kl_div(input: Tensor, label: Tensor, reduction: str = "mean", log_target: bo
     return reduced(loss, reduction)
 
 
-@public()
+@public(composed=True)
 def log_loss(input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | None = None) -> Tensor:
     """-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon).
 

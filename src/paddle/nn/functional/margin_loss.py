@@ -41,7 +41,7 @@ def _mismatch(name: str, **tensors: Any) -> Exception:
     )
 
 
-@public()
+@public(composed=True)
 def hinge_embedding_loss(input: Tensor, label: Tensor, margin: float = 1.0, reduction: str = "mean",
                          name: str | None = None) -> Tensor:  # fmt: skip
     """input where label is 1, max(0, margin - input) where it is -1.
@@ -68,7 +68,7 @@ def hinge_embedding_loss(input: Tensor, label: Tensor, margin: float = 1.0, redu
     return reduced(loss, reduction)
 
 
-@public()
+@public(composed=True)
 def margin_ranking_loss(input: Tensor, other: Tensor, label: Tensor, margin: float = 0.0, reduction: str = "mean",
                         name: str | None = None) -> Tensor:  # fmt: skip
     """max(0, -label * (input - other) + margin).
@@ -94,7 +94,7 @@ def margin_ranking_loss(input: Tensor, other: Tensor, label: Tensor, margin: flo
     return reduced(ew.relu(loss + float(margin) if margin else loss), reduction)
 
 
-@public()
+@public(composed=True)
 def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
     """log(1 + exp(-label * input)).
 
@@ -117,7 +117,7 @@ def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name
     return reduced(_softplus(-ew.cast(label, input.dtype) * input), reduction)
 
 
-@public()
+@public(composed=True)
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, label: Tensor, margin: float = 0, reduction: str = "mean",
                           name: str | None = None) -> Tensor:  # fmt: skip
     """1 - cos where label is 1, max(0, cos - margin) where it is -1; cos between rows of the inputs.
@@ -169,7 +169,7 @@ def _triplet(name: str, anchor: Any, positive: Any, negative: Any, distance: Cal
     return reduced(ew.relu(near - far + float(margin)), reduction)
 
 
-@public()
+@public(composed=True)
 def triplet_margin_loss(input: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
                         epsilon: float = 1e-6, swap: bool = False, reduction: str = "mean",
                         name: str | None = None) -> Tensor:  # fmt: skip
@@ -200,7 +200,7 @@ def triplet_margin_loss(input: Tensor, positive: Tensor, negative: Tensor, margi
                     lambda a, b: pairwise_distance(a, b, p, epsilon), margin, swap, reduction)  # fmt: skip
 
 
-@public()
+@public(guarded=True)
 def triplet_margin_with_distance_loss(input: Tensor, positive: Tensor, negative: Tensor,
                                       distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
                                       margin: float = 1.0, swap: bool = False, reduction: str = "mean",
@@ -229,7 +229,7 @@ def triplet_margin_with_distance_loss(input: Tensor, positive: Tensor, negative:
     return _triplet("triplet_margin_with_distance_loss", input, positive, negative, distance, margin, swap, reduction)
 
 
-@public()
+@public(composed=True)
 def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float = 0.002) -> Tensor:
     """Cross entropy of all similarities of anchors and positives against equal labels, plus a penalty on lengths.
 
@@ -259,7 +259,7 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
 
 
 # ---- several classes --------------------------------------------------------------------------
-@public()
+@public(composed=True)
 def multi_margin_loss(input: Tensor, label: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
                       reduction: str = "mean", name: str | None = None) -> Tensor:  # fmt: skip
     """Mean over the other classes j of max(0, weight * (margin - input[label] + input[j])) ** p.
@@ -298,7 +298,7 @@ def multi_margin_loss(input: Tensor, label: Tensor, p: int = 1, margin: float = 
     return reduced(loss, reduction)
 
 
-@public()
+@public(composed=True)
 def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
     """Sum over the classes i of the sample and j of the others of max(0, 1 - (input[i] - input[j])) / C.
 
@@ -335,7 +335,7 @@ def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean
     return reduced(sum_(gap * mask, (1, 2)) / float(c), reduction)
 
 
-@public()
+@public(composed=True)
 def multi_label_soft_margin_loss(input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean",
                                  name: str | None = None) -> Tensor:  # fmt: skip
     """Mean over the classes of the binary cross entropy of sigmoid(input).
@@ -366,7 +366,7 @@ def multi_label_soft_margin_loss(input: Tensor, label: Tensor, weight: Tensor | 
     return reduced(mean_(loss, (loss.ndim - 1,)), reduction)
 
 
-@public()
+@public(composed=True)
 def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | None = None) -> Tensor:
     """1 less twice the overlap over the sum of sizes, averaged over samples.
 
@@ -390,7 +390,11 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | N
     tensor(label, "dice_loss", "label")
     shape = tuple(input.shape)
     if input.ndim < 2 or tuple(label.shape) != (*shape[:-1], 1):
-        raise AssertionError(f"dice_loss: {input.type} and {label.type} are not [N, ..., C] and [N, ..., 1].")
+        raise errors.asserted(
+            "dice_loss: the shapes do not fit.",
+            expected="input: [N, ..., C], label: [N, ..., 1]",
+            received=f"input: {input.type}, label: {label.type}",
+        )
     one_hot = OneHot(shape[-1], input.dtype)(reshape(label, shape[:-1]))
     axes = tuple(range(1, input.ndim))
     overlap = sum_(input * one_hot, axes)
@@ -399,7 +403,7 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | N
 
 
 # ---- likelihoods ------------------------------------------------------------------------------
-@public()
+@public(composed=True)
 def gaussian_nll_loss(input: Tensor, label: Tensor, variance: Tensor, full: bool = False, epsilon: float = 1e-6,
                       reduction: str = "mean", name: str | None = None) -> Tensor:  # fmt: skip
     """(log(variance) + (input - label) ** 2 / variance) / 2.
@@ -437,7 +441,7 @@ def gaussian_nll_loss(input: Tensor, label: Tensor, variance: Tensor, full: bool
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
 
 
-@public()
+@public(composed=True)
 def poisson_nll_loss(input: Tensor, label: Tensor, log_input: bool = True, full: bool = False, epsilon: float = 1e-8,
                      reduction: str = "mean", name: str | None = None) -> Tensor:  # fmt: skip
     """exp(input) - label * input, or input - label * log(input + epsilon) if not log_input.

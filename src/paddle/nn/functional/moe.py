@@ -30,7 +30,7 @@ def _taken(x: Any, rows: np.ndarray) -> Any:
     return picked * ew.cast(kept, picked.dtype)
 
 
-@public()
+@public(guarded=True)
 def moe_permute(hidden_states: Tensor, scale: Tensor | None, expert_routemap_topk: Tensor, expert_prob_topk: Tensor,
                 num_experts: int, tokens_per_expert: Sequence[int], padding_alignment: int, do_gather: bool = True,
                 using_ue8m0_scale: bool = False, return_expert_indices: bool = False,
@@ -95,7 +95,7 @@ def moe_permute(hidden_states: Tensor, scale: Tensor | None, expert_routemap_top
     return (*out, from_array(expert)) if return_expert_indices else out
 
 
-@public()
+@public(guarded=True)
 def moe_unpermute(hidden_states_unzipped: Tensor, zipped_expertwise_rowmap: Tensor, expert_routemap_topk: Tensor,
                   token_prob_unzipped: Tensor, total_zipped_tokens: int, num_experts: int,
                   using_mix_precision: bool = True, using_weighted_combine: bool = False,

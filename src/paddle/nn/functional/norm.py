@@ -15,7 +15,7 @@ from ...engine.ops.reduction import mean_
 from ...engine.ops.shape import reshape
 from ...tensor.tensor import Tensor
 from ...utils.public import public
-from ._check import floating, tensor
+from ._check import floating, number, tensor
 from .conv import to_first, to_last
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
@@ -88,7 +88,7 @@ def batch_norm(x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Ten
     """
     floating(x, "batch_norm")
     if x.ndim < 2:
-        raise AssertionError(f"batch_norm: x has {x.ndim} axes; there have to be at least 2.")
+        raise errors.asserted("batch_norm: x has fewer than 2 axes.", expected="[N, C, ...]", received=f"x: {x.type}")
     axis = x.ndim - 1 if _last(data_format, "batch_norm") else 1
     n = x.shape[axis]
     for v, label in ((running_mean, "running_mean"), (running_var, "running_var")):
@@ -100,14 +100,17 @@ def batch_norm(x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Ten
     wide = cast(x, statistics_type(x.dtype))
     if training and not use_global_stats:
         axes = tuple(i for i in range(x.ndim) if i != axis)
-        unit, mean, variance = Standardize(axes, float(epsilon))(wide)
+        unit, mean, variance = Standardize(axes, number(epsilon, "batch_norm", "epsilon"))(wide)
+        share = number(momentum, "batch_norm", "momentum")
         for running, batch in ((running_mean, mean), (running_var, variance)):
             batch = cast(reshape(Detach()(batch), (n,)), running.dtype)
-            new = running * float(momentum) + batch * (1.0 - momentum)
+            new = running * share + batch * (1.0 - share)
             rebind(running, Detach()(cast(new, running.dtype)))  # auto_cast may have chosen another type
     else:
         mean, variance = reshape(running_mean, per_channel), reshape(running_var, per_channel)
-        unit = (wide - cast(mean, wide.dtype)) * cast(rsqrt(variance, float(epsilon)), wide.dtype)
+        unit = (wide - cast(mean, wide.dtype)) * cast(
+            rsqrt(variance, number(epsilon, "batch_norm", "epsilon")), wide.dtype
+        )
     return cast(scaled(unit, weight, bias, per_channel), x.dtype)
 
 
@@ -251,7 +254,7 @@ def group_norm(x: Tensor, num_groups: int, epsilon: float = 1e-05, weight: Tenso
     return to_last(cast(scaled(unit, weight, bias, (1, channels, *[1] * len(rest))), x.dtype), last)
 
 
-@public()
+@public(guarded=True)
 def instance_norm(x: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
                   weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
                   momentum: float = 0.9, eps: float = 1e-05, data_format: str = "NCHW",

@@ -74,7 +74,7 @@ def _sizes(x: Any, size: Any, scale: Any, spatial: tuple[int, ...]) -> tuple[lis
                 received=f"size: {sizes}, x: {x.type}",
             )
         if min(sizes) < 1:
-            raise AssertionError(f"interpolate: size {sizes} holds a number that is not positive.")
+            raise errors.asserted("interpolate: size is not positive.", expected="above 0", received=f"size: {sizes}")
         return sizes, [0.0] * rank
     if isinstance(scale, Tensor):
         scale = scale.tolist() if scale.ndim else scale.item()
@@ -99,7 +99,7 @@ def _sizes(x: Any, size: Any, scale: Any, spatial: tuple[int, ...]) -> tuple[lis
     return [int(n * s) for n, s in zip(spatial, scales)], scales
 
 
-@public()
+@public(guarded=True)
 def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
                 align_corners: bool = False, align_mode: int = 0, data_format: str | None = None,
                 recompute_scale_factor: bool | None = None, antialias: bool = False,
@@ -185,7 +185,7 @@ def _has_kernel(dtype: DType) -> bool:
     return dtype.is_floating or dtype.name in ("int32", "int64", "uint8")
 
 
-@public()
+@public(guarded=True)
 def upsample(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
              align_corners: bool = False, align_mode: int = 0, data_format: str | None = None,
              name: str | None = None) -> Tensor:  # fmt: skip

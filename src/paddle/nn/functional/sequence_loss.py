@@ -40,7 +40,7 @@ def _lengths(name: str, n: int, **tensors: Any) -> list[Any]:
     return [ew.cast(t, int64) for t in tensors.values()]
 
 
-@public()
+@public(guarded=True)
 def ctc_loss(log_probs: Tensor, labels: Tensor, input_lengths: Tensor, label_lengths: Tensor, blank: int = 0,
              reduction: str = "mean", norm_by_times: bool = False, zero_infinity: bool = False) -> Tensor:  # fmt: skip
     """Minus the log of the probability of all alignments of labels with a sequence.
@@ -65,7 +65,11 @@ def ctc_loss(log_probs: Tensor, labels: Tensor, input_lengths: Tensor, label_len
     """
     fn = "ctc_loss"
     if reduction not in ("mean", "sum", "none"):
-        raise AssertionError(f"ctc_loss: reduction {reduction!r} is not one of mean, sum, none.")
+        raise errors.asserted(
+            "ctc_loss: reduction is not known.",
+            expected="'mean', 'sum' or 'none'",
+            received=f"reduction: {reduction!r}",
+        )
     floating(log_probs, fn, "log_probs")
     tensor(labels, fn, "labels")
     if log_probs.ndim != 3 or labels.ndim != 2 or labels.shape[0] != log_probs.shape[1]:
@@ -84,7 +88,7 @@ def ctc_loss(log_probs: Tensor, labels: Tensor, input_lengths: Tensor, label_len
     return reduced(loss, reduction)
 
 
-@public()
+@public(guarded=True)
 def rnnt_loss(input: Tensor, label: Tensor, input_lengths: Tensor, label_lengths: Tensor, blank: int = 0,
               fastemit_lambda: float = 0.001, reduction: str = "mean", name: str | None = None) -> Tensor:  # fmt: skip
     """Minus the log of the probability of all ways through a transducer's lattice.
@@ -133,7 +137,7 @@ def _default_paths(label: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndar
     return table, np.where(inside, (code[:, None] >> bits) & 1, -1)
 
 
-@public()
+@public(guarded=True)
 def hsigmoid_loss(input: Tensor, label: Tensor, num_classes: int, weight: Tensor, bias: Tensor | None = None,
                   path_table: Tensor | None = None, path_code: Tensor | None = None, is_sparse: bool = False,
                   name: str | None = None) -> Tensor:  # fmt: skip
@@ -188,7 +192,7 @@ def hsigmoid_loss(input: Tensor, label: Tensor, num_classes: int, weight: Tensor
     return sum_(loss, (1,), True)
 
 
-@public()
+@public(guarded=True)
 def adaptive_log_softmax_with_loss(input: Tensor, label: Tensor, head_weight: Tensor,
                                    tail_weights: Sequence[Sequence[Tensor]], cutoffs: Sequence[int],
                                    head_bias: Tensor | None = None,
@@ -245,7 +249,7 @@ def adaptive_log_softmax_with_loss(input: Tensor, label: Tensor, head_weight: Te
     return (reshape(out, ()) if single else out), loss
 
 
-@public()
+@public(guarded=True)
 def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group: Any = None) -> tuple[Tensor, Tensor]:
     """The classes of a batch and random others, and the labels as numbers among them.
 
@@ -280,7 +284,7 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
     return from_array(np.searchsorted(kept, values).astype(values.dtype)), from_array(classes)
 
 
-@public()
+@public(guarded=True)
 def margin_cross_entropy(logits: Tensor, label: Tensor, margin1: float = 1.0, margin2: float = 0.5,
                          margin3: float = 0.0, scale: float = 64.0, group: Any = None, return_softmax: bool = False,
                          reduction: str | None = "mean") -> Any:  # fmt: skip

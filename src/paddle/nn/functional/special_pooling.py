@@ -57,7 +57,7 @@ def _fractional(name: str, rank: int, x: Any, output_size: Any, kernel: Any, u: 
     return (out, index) if return_mask else out
 
 
-@public()
+@public(guarded=True)
 def fractional_max_pool2d(x: Tensor, output_size: Any, kernel_size: Any = None, random_u: float | None = None,
                           return_mask: bool = False, name: str | None = None) -> Any:  # fmt: skip
     """The greatest element of each bin of a pseudo-random division into output_size bins.
@@ -81,7 +81,7 @@ def fractional_max_pool2d(x: Tensor, output_size: Any, kernel_size: Any = None, 
     return _fractional("fractional_max_pool2d", 2, x, output_size, kernel_size, random_u, return_mask)
 
 
-@public()
+@public(guarded=True)
 def fractional_max_pool3d(x: Tensor, output_size: Any, kernel_size: Any = None, random_u: float | None = None,
                           return_mask: bool = False, name: str | None = None) -> Any:  # fmt: skip
     """The greatest element of each bin of a pseudo-random division; see `fractional_max_pool2d`.
@@ -141,7 +141,7 @@ def _unpool(name: str, rank: int, x: Any, indices: Any, kernel: Any, stride: Any
     return SetPlane(rank, sizes)(x, indices)
 
 
-@public()
+@public(guarded=True)
 def max_unpool1d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
                  data_format: str = "NCL", output_size: Any = None, name: str | None = None) -> Tensor:  # fmt: skip
     """Puts the results of `max_pool1d` back where they were found, with zeros around.
@@ -163,7 +163,7 @@ def max_unpool1d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = Non
     return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-@public()
+@public(guarded=True)
 def max_unpool2d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
                  data_format: str = "NCHW", output_size: Any = None, name: str | None = None) -> Tensor:  # fmt: skip
     """Puts the results of `max_pool2d` back where they were found, with zeros around; see `max_unpool1d`.
@@ -185,7 +185,7 @@ def max_unpool2d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = Non
     return _unpool("max_unpool2d", 2, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-@public()
+@public(guarded=True)
 def max_unpool3d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
                  data_format: str = "NCDHW", output_size: Any = None, name: str | None = None) -> Tensor:  # fmt: skip
     """Puts the results of `max_pool3d` back where they were found, with zeros around; see `max_unpool1d`.

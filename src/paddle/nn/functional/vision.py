@@ -38,7 +38,7 @@ def _base_grid(sizes: tuple[int, ...], align_corners: bool, dtype: str) -> np.nd
     return np.ascontiguousarray(np.stack([m.ravel() for m in mesh] + [np.ones(math.prod(sizes))], 1), dtype)
 
 
-@public()
+@public(guarded=True)
 def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Tensor:
     """Places of a transformed image in the original, for `grid_sample`.
 
@@ -157,7 +157,7 @@ def _read(x: Any, places: Sequence[Any], sizes: tuple[int, ...]) -> Any:
     return TakePlane(len(sizes))(x, broadcast_to(spread(flat), shape)) * spread(inside)
 
 
-@public()
+@public(guarded=True)
 def temporal_shift(x: Tensor, seg_num: int, shift_ratio: float = 0.25, name: str | None = None,
                    data_format: str = "NCHW") -> Tensor:  # fmt: skip
     """Part of the channels moved one step back in time, part of them one step on.

@@ -49,11 +49,11 @@ def test_pad_forms():
 
 
 def test_pad_rejects():
-    with pytest.raises(AssertionError, match="neither a number nor a list"):
+    with pytest.raises(AssertionError, match="neither an integer nor a list"):
         F.pad(paddle.ones([2]), "a")
-    with pytest.raises(AssertionError, match="mode 'zz'"):
+    with pytest.raises(AssertionError, match="mode: 'zz'"):
         F.pad(paddle.ones([2]), [1, 1], "zz")
-    with pytest.raises(AssertionError, match="takes 3, 4 or 5"):
+    with pytest.raises(AssertionError, match="too few or too many axes"):
         F.pad(paddle.ones([2]), [1, 1], "reflect")
     with pytest.raises(ValueError, match="wrong length"):
         F.pad(paddle.ones([1, 1, 4]), [1, 1, 1], "reflect")
@@ -149,7 +149,7 @@ def test_unfold_and_fold(gradients_hold):
     gradients_hold(lambda t: F.unfold(t, 2, 1, 1), x)
     columns = RNG.normal(size=(1, 8, 9))
     gradients_hold(lambda t: F.fold(t, [4, 4], 2), columns)
-    with pytest.raises(AssertionError, match="have to be 4"):
+    with pytest.raises(AssertionError, match="has not 4 axes"):
         F.unfold(paddle.ones([2, 2]), 2)
     with pytest.raises(ValueError, match="larger than the padded input"):
         F.unfold(T(x), 9)

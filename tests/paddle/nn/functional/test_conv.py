@@ -124,7 +124,7 @@ def test_second_order():
     (dict(padding=[1, 1, 1]), "padding has the wrong length"),
     (dict(padding=[[1, 0], [0, 0], [0, 0], [0, 0]]), "batch or the channels"),
     (dict(data_format="ZZ"), "data_format is not known"),
-    (dict(x=[1.0]), "not a Tensor"),
+    (dict(x=np.ones(3)), "not a Tensor"),
     (dict(weight=paddle.ones([2, 2, 9, 9])), "larger than the padded input"),
     (dict(bias=paddle.ones([3])), "do not broadcast"),
     (dict(weight=paddle.ones([2, 2, 3, 3], "float64")), "element types"),
@@ -133,6 +133,11 @@ def test_bad_arguments(change, text):
     arguments = dict(x=paddle.ones([1, 2, 5, 5]), weight=paddle.ones([2, 2, 3, 3])) | change
     with pytest.raises(ValueError, match=text):
         F.conv2d(**arguments)
+
+
+def test_what_has_no_shape():
+    with pytest.raises(AttributeError, match="x is not a Tensor"):
+        F.conv2d([1.0], paddle.ones([2, 2, 3, 3]))
 
 
 def test_bad_output_sizes():
