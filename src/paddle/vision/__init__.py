@@ -1,4 +1,4 @@
-"""Images: datasets, models, transforms. A part is loaded when one of its names is first used."""
+"""Images: datasets, models, operations, transforms. A part is loaded when one of its names is first used."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .image import get_image_backend, image_load, set_image_backend
 
 __all__ = ["get_image_backend", "image_load", "set_image_backend"]
 
-_PARTS = ("datasets", "models", "transforms")
+_PARTS = ("datasets", "models", "transforms")  # with names that upstream has here too
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PARTS:
+    if name in _PARTS or name == "ops":
         return importlib.import_module(f"{__name__}.{name}")
     if not name.startswith("_"):
-        for part in _PARTS:  # upstream has the names of all parts here too
+        for part in _PARTS:
             module = importlib.import_module(f"{__name__}.{part}")
             if name in module.__all__:
                 globals()[name] = getattr(module, name)
@@ -25,7 +25,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    found = {*globals(), *_PARTS}
+    found = {*globals(), *_PARTS, "ops"}
     for part in _PARTS:
         found.update(importlib.import_module(f"{__name__}.{part}").__all__)
     return sorted(found)
