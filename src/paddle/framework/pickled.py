@@ -198,6 +198,14 @@ def _dtype_named(name: Any) -> DType:
     return dtype_of(name)
 
 
+def _generator_state(*numbers: Any) -> Any:
+    from .random import GeneratorState
+
+    if not all(type(n) is int for n in numbers):
+        raise Broken("the state of a generator is wrong")
+    return GeneratorState(*numbers)
+
+
 _MAKERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy", "ndarray"): _no_array,
     ("numpy", "dtype"): Kind,
@@ -205,6 +213,7 @@ _MAKERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("_codecs", "encode"): _latin1,
     ("paddle", "dtype"): Code,
     ("paddle.engine.types", "dtype_of"): _dtype_named,
+    ("paddle.framework.random", "GeneratorState"): _generator_state,
     **{(f"numpy.{core}.{module}", name): f for core in ("core", "_core") for module in ("multiarray", "numeric")
        for name, f in (("_reconstruct", _reconstruct), ("scalar", _scalar), ("_frombuffer", _from_buffer))},
     **{(module, name): f for module in ("builtins", "__builtin__")

@@ -34,13 +34,18 @@ class GeneratorState:
     Attributes:
         seed: chooses the sequence.
         offset: keys taken from it so far.
+        branches: seeds taken from it so far.
     """
 
     seed: int
     offset: int
+    branches: int = 0
 
     def current_seed(self) -> int:
         return self.seed
+
+    def __reduce__(self) -> Any:  # in this form `paddle.load` knows it
+        return GeneratorState, (self.seed, self.offset, self.branches)
 
 
 class Generator:
@@ -76,12 +81,13 @@ class Generator:
                 "seed: the seed is not an integer.", expected="an int", received=f"seed: {seed!r}"
             )
         with self._lock:
-            self._seed, self._offset = value, 0
+            self._seed, self._offset, self._branches, self._chosen = value, 0, 0, True
         return self
 
     def seed(self) -> int:
         """Starts a sequence that nobody can foresee; returns its seed."""
         self.manual_seed(int.from_bytes(os.urandom(6), "little"))
+        self._chosen = False
         return self._seed
 
     def initial_seed(self) -> int:
@@ -93,7 +99,7 @@ class Generator:
         return int(w[0][0] | (w[1][0] << np.uint64(32))) >> 1
 
     def get_state(self) -> GeneratorState:
-        return GeneratorState(self._seed, self._offset)
+        return GeneratorState(self._seed, self._offset, self._branches)
 
     def set_state(self, state: GeneratorState) -> "Generator":
         if not isinstance(state, GeneratorState):
@@ -101,7 +107,8 @@ class Generator:
                 "set_state: not the state of a generator.", expected="what get_state gave", received=repr(state)
             )
         with self._lock:
-            self._seed, self._offset = state.seed, state.offset
+            self._seed, self._offset, self._branches = state.seed, state.offset, state.branches
+            self._chosen = True
         return self
 
     def next(self) -> np.ndarray:
@@ -110,6 +117,19 @@ class Generator:
             offset = self._offset
             self._offset = offset + 1
         return np.array([_signed(self._seed), offset], np.int64)
+
+    def branch(self) -> int | None:
+        """A seed of 63 bits for a sequence apart from this one, which goes on as if nothing had been taken.
+
+        None if nobody has chosen the seed of this one.
+        """
+        with self._lock:
+            branch, self._branches = self._branches, self._branches + 1
+        if not self._chosen:
+            return None
+        seed = self._seed & (1 << 64) - 1
+        words = np.random.SeedSequence([seed & 0xFFFFFFFF, seed >> 32, branch]).generate_state(1, np.uint64)
+        return int(words[0]) >> 1
 
     def __repr__(self) -> str:
         return f"Generator(seed={self._seed}, offset={self._offset})"
