@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from ...engine import errors
@@ -16,3 +17,13 @@ def require(holds: Any, fact: str, expected: str = "", received: Any = "") -> No
 
 def is_positive_int(n: Any) -> bool:
     return isinstance(n, int) and not isinstance(n, bool) and n > 0
+
+
+def whole(n: Any, name: str) -> int:
+    """n as an int. Raises TypeError for what is no whole number, such as text and floats."""
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise errors.invalid_type(
+            f"{name} is no int.", expected="an int", received=f"{n!r} ({type(n).__name__})"
+        ) from None

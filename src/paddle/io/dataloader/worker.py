@@ -1,24 +1,24 @@
-"""Worker processes that fetch batches ahead of the loop that reads them."""
+"""A worker: the process that makes batches for a DataLoader, and what runs in it."""
 
 from __future__ import annotations
 
-import itertools
-import queue
-import sys
+import os
+import pickle
+import signal
+import threading
 import time
 import traceback
-import warnings
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
+from ...engine import flags
+from . import generators
+from .fetcher import END, Fetcher
+from .shared import Nameless, SharedFile
+from .transfer import Sender
 
-from ...engine import errors, flags
-from ...engine.eager import trace as tracing
-from .fetcher import Fetcher, arrays_of
-
-_POLL_S = 1.0  # how often a waiting loop looks whether its workers are alive
+EVERY = 16  # batches between two records of a worker's generators
+_LOOK_S = 1.0  # how often a worker looks whether the loop's process is still there
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class WorkerInfo:
         num_workers (int): how many there are.
         id (int): from 0 on.
         dataset: this worker's copy.
-        seed (int): of this worker's numpy generator.
+        seed (int): of this worker's generators.
     """
 
     num_workers: int
@@ -51,179 +51,200 @@ def get_worker_info() -> WorkerInfo | None:
     return _info
 
 
+# ---- messages ---------------------------------------------------------------------------------
+class Task(NamedTuple):
+    """What the loop wants of a worker.
+
+    Attributes:
+        epoch: which pass over the data; another one than before starts it.
+        number: of the batch in its pass; None asks for the state of the generators.
+        indices: what the sampler gave.
+        used: places of the shared file that the loop has copied from.
+        discard: the batch is made for what it does to the generators or the stream, and not sent.
+    """
+
+    epoch: int
+    number: int | None
+    indices: Any = None
+    used: tuple[int, ...] = ()
+    discard: bool = False
+
+
+class Reply(NamedTuple):
+    """What a worker answers.
+
+    Attributes:
+        epoch, number: those of the task; epoch None: the worker could not start.
+        content: a Parcel, a Failure, or None where there are no more batches.
+        before: (how many batches of the pass this worker had made, its generators then), every now and then.
+    """
+
+    epoch: int | None
+    number: int | None
+    content: Any = None
+    before: tuple[int, Any] | None = None
+
+
 @dataclass(frozen=True)
-class _Failure:
-    """An exception that a worker raised, with its traceback as text; some exceptions cannot be pickled."""
+class Failure:
+    """An exception in a worker.
+
+    Attributes:
+        type_name: its class. text: the traceback.
+        error: itself, None if it cannot be pickled or would end the loop without a word.
+    """
 
     type_name: str
     text: str
-    error: BaseException | None
+    error: Exception | None
 
 
-_END = "end"  # an iterable dataset has no more batches in this worker
+def _failure(e: BaseException) -> Failure:
+    kept = None
+    if isinstance(e, Exception) and not isinstance(e, (StopIteration, StopAsyncIteration)):
+        try:
+            again = pickle.loads(pickle.dumps(e))
+            kept = e if type(again) is type(e) else None
+        except Exception:
+            pass  # its text is enough
+    return Failure(type(e).__name__, "".join(traceback.format_exception(type(e), e, e.__traceback__)), kept)
 
 
-def _work(worker: int, count: int, seed: int, fetcher: Fetcher, init: Any, tasks: Any, results: Any) -> None:
-    """A worker's life: one task (epoch, number, indices) after the other, until None comes."""
-    global _info
-    info = WorkerInfo(count, worker, fetcher.dataset, seed + worker)
-    np.random.seed(info.seed % 2**32)
-    flags.set_("FLAGS_cpu_threads", 1)  # the cores belong to the training loop
-    _info = info
-    epoch = None
-    try:
-        if init is not None:
-            init(worker)
-        while (task := tasks.get()) is not None:
-            if task[0] != epoch:
-                epoch, fetch = task[0], fetcher.start()
-            try:
-                data: Any = arrays_of(fetch(task[2]))
-            except StopIteration:
-                data = _END
-            except Exception as e:
-                data = _failure(e)
-            results.put((task[0], task[1], data))
-    except KeyboardInterrupt:
-        pass  # the parent has it too, and says so
-    except Exception as e:
-        results.put((None, None, _failure(e)))
+# ---- the process ------------------------------------------------------------------------------
+@dataclass
+class Setup:
+    """What a worker is given at its start.
 
-
-def _failure(e: BaseException) -> _Failure:
-    import pickle
-
-    try:
-        pickle.loads(pickle.dumps(e))
-        kept: BaseException | None = e
-    except Exception:
-        kept = None
-    return _Failure(type(e).__name__, traceback.format_exc(), kept)
-
-
-class WorkerPool:
-    """Workers of one DataLoader, for one epoch or, if persistent, for all.
-
-    Args:
-        fetcher: makes a batch; goes to every worker.
-        num_workers (int): processes.
-        ahead (int): batches per worker that are fetched before they are asked for.
-        init: called with the worker's number at its start.
-        timeout (float): seconds to wait for a batch; 0 for ever.
+    Attributes:
+        id, count: which worker of how many. seed: base of the seeds. parent: the loop's process id.
+        fetcher: makes batches. init: the user's function, called with the id.
+        tasks, results: ends of pipes.
+        file: shared memory, or None. words: where a traceback goes when the process is killed or hangs, or None.
+        made: batches of the first pass that count as made. generators: what they left, or None.
     """
 
-    def __init__(
-        self, fetcher: Fetcher, num_workers: int, ahead: int, init: Callable[[int], Any] | None, timeout: float
-    ):
-        tracing.current().flush()  # a child must not find half a program
-        import multiprocessing  # 10 ms that only workers are worth
+    id: int
+    count: int
+    seed: int
+    parent: int
+    fetcher: Fetcher
+    init: Any
+    tasks: Any
+    results: Any
+    file: SharedFile | None
+    words: Nameless | None
+    made: int = 0
+    generators: Any = None
 
-        method = "fork" if "fork" in multiprocessing.get_all_start_methods() and sys.platform != "darwin" else "spawn"
-        context = multiprocessing.get_context(method)
-        self.fetcher, self.ahead, self.timeout = fetcher, ahead, timeout
-        self.epoch = 0
-        self.results = context.Queue()
-        self.tasks = [context.SimpleQueue() for _ in range(num_workers)]
-        seed = int(np.random.randint(0, 2**31 - num_workers))
-        self.processes = [
-            context.Process(target=_work, args=(i, num_workers, seed, fetcher, init, q, self.results), daemon=True)
-            for i, q in enumerate(self.tasks)
-        ]
-        with warnings.catch_warnings():
-            # Python 3.12 warns of forking a process with threads; our child runs Python code only
-            warnings.simplefilter("ignore", DeprecationWarning)
-            for p in self.processes:
-                p.start()
 
-    def batches(self, order: Iterator[Any]) -> Iterator[Any]:
-        """The batches for `order`, in its order, whichever worker is done first."""
-        self.epoch += 1
-        live = list(range(len(self.tasks)))
-        turn = itertools.count()
-        numbers = enumerate(order)
-        owner: dict[int, int] = {}
-        arrived: dict[int, Any] = {}
+def work(setup: Setup) -> None:
+    """A worker's life: one task after the other, until the loop closes its end of the pipe."""
+    _prepare(setup)
+    outbox = _Outbox(setup.results, setup.file is None)
+    try:
+        _begin(setup)
+    except BaseException as e:
+        outbox.put(Reply(None, None, _failure(e)))
+        outbox.finish()
+        return
+    try:
+        _serve(setup, outbox)
+    except (EOFError, OSError):
+        pass  # the loop is over, or its process: nobody is there to be told
+    outbox.finish()
 
-        def send() -> None:
-            if live:
-                number, indices = next(numbers, (None, None))
-                if number is not None:
-                    worker = live[next(turn) % len(live)]
-                    owner[number] = worker
-                    self.tasks[worker].put((self.epoch, number, indices))
 
-        for _ in range(self.ahead * len(self.tasks)):
-            send()
-        expected = 0
-        while expected in owner:
-            while expected not in arrived:
-                number, data = self._receive()
-                arrived[number] = data
-                send()
-            data = arrived.pop(expected)
-            worker = owner.pop(expected)
-            expected += 1
-            if data == _END if isinstance(data, str) else False:
-                if worker in live:
-                    live.remove(worker)
-                send()
-            else:
-                yield data
+def _prepare(setup: Setup) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the loop, which ends its workers
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # what the loop's process does then is not ours to do
+    threading.Thread(target=_end_with, args=(setup.parent,), daemon=True).start()
+    if setup.words is not None:
+        import faulthandler
 
-    def _receive(self) -> tuple[int, Any]:
-        started = time.monotonic()
-        while True:
+        faulthandler.enable(setup.words.descriptor)
+        faulthandler.register(signal.SIGUSR1, setup.words.descriptor)
+    setup.fetcher.at = ""
+    flags.set_("FLAGS_cpu_threads", 1)  # the cores belong to the training loop
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process when that of the loop is gone, whatever the dataset is doing."""
+    if os.name == "posix":
+        while os.getppid() == parent:
+            time.sleep(_LOOK_S)
+    else:
+        import multiprocessing
+
+        multiprocessing.parent_process().join()  # type: ignore[union-attr]
+    os._exit(1)
+
+
+def _begin(setup: Setup) -> None:
+    global _info
+    generators.seed_worker(setup.seed, setup.id)
+    _info = WorkerInfo(setup.count, setup.id, setup.fetcher.dataset, setup.seed + setup.id)
+    if setup.init is not None:
+        setup.init(setup.id)
+    if setup.generators is not None:
+        generators.put(setup.generators)
+
+
+def _serve(setup: Setup, outbox: _Outbox) -> None:
+    sender, fetch = Sender(setup.file), None
+    epoch, made = None, setup.made
+    while True:
+        task: Task = pickle.loads(setup.tasks.recv_bytes())
+        sender.give_back(task.used)
+        if task.epoch != epoch:
+            made = setup.made if epoch is None else 0
+            epoch, fetch = task.epoch, None
+        before = None
+        if task.number is None or (made % EVERY == 0 and not setup.fetcher.iterable):
+            before = made, generators.take()
+        content: Any = None
+        if task.number is not None:
             try:
-                epoch, number, data = self.results.get(timeout=_POLL_S)
-            except queue.Empty:
-                self._check(time.monotonic() - started)
-                continue
-            if isinstance(data, _Failure) and epoch in (self.epoch, None):
-                self.close()
-                raise self._error(data)
-            if epoch == self.epoch:  # else: left over from an epoch that was not read to its end
-                return number, data
+                fetch = fetch or setup.fetcher.start(sender.empty)
+                batch = fetch(task.indices)
+                if batch is not END and not task.discard:
+                    content = sender.pack(batch)
+                del batch
+            except BaseException as e:
+                content = _failure(e)
+            sender.drop()  # what was not sent
+            made += 1
+        if not task.discard or isinstance(content, Failure):
+            outbox.put(Reply(epoch, task.number, content, before))
 
-    def _check(self, waited_s: float) -> None:
-        dead = [p for p in self.processes if not p.is_alive()]
-        if dead:
-            self.close()
-            raise errors.unavailable(
-                f"DataLoader: worker process {dead[0].pid} ended with exit code {dead[0].exitcode}.",
-                hint="exit code -9 often means that memory ran out.",
-            )
-        if self.timeout and waited_s >= self.timeout:
-            self.close()
-            raise errors.unavailable(
-                "DataLoader: no batch came in time.", expected=f"a batch within timeout={self.timeout} seconds"
-            )
 
-    @staticmethod
-    def _error(failure: _Failure) -> BaseException:
-        if failure.error is None:
-            return errors.unavailable(f"DataLoader: a worker raised {failure.type_name}.\n{failure.text}")
-        failure.error.__cause__ = RuntimeError(f"in a worker of the DataLoader:\n{failure.text}")
-        return failure.error
+class _Outbox:
+    """Sends replies. Large ones, as there are without shared memory, are sent by a thread: a pipe holds little."""
 
-    def close(self) -> None:
-        """Ends the workers; what they still had in hand is lost."""
-        for q, p in zip(self.tasks, self.processes):
-            if p.is_alive():
-                try:
-                    q.put(None)
-                except OSError:
-                    pass  # the pipe broke: it is ended below
-        for p in self.processes:
-            p.join(timeout=0.05)
-            if p.is_alive():
-                p.terminate()
-                p.join(timeout=5)
-        self.results.cancel_join_thread()
-        self.results.close()
-        for q in self.tasks:
-            q.close()
-        self.processes, self.tasks = [], []
+    def __init__(self, results: Any, aside: bool):
+        self.results = results
+        self.thread: threading.Thread | None = None
+        if aside:
+            import queue
 
-    def __del__(self) -> None:
-        if getattr(self, "processes", None):
-            self.close()
+            self.waiting: Any = queue.SimpleQueue()
+            self.thread = threading.Thread(target=self._send_on, daemon=True)
+            self.thread.start()
+
+    def put(self, reply: Reply) -> None:
+        data = pickle.dumps(reply, 5)
+        if self.thread is None:
+            self.results.send_bytes(data)
+        else:
+            self.waiting.put(data)
+
+    def _send_on(self) -> None:
+        try:
+            while (data := self.waiting.get()) is not None:
+                self.results.send_bytes(data)
+        except OSError:
+            pass  # the loop is over
+
+    def finish(self) -> None:
+        if self.thread is not None:
+            self.waiting.put(None)
+            self.thread.join()
