@@ -19,7 +19,7 @@ import numpy as np
 from ..engine import errors
 from ..engine.eager.trace import from_array
 from ..engine.types import DType
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import Size, Tensor
 
 __all__ = ["async_save", "clear_async_save_task_queue", "load", "save"]
 
@@ -41,11 +41,13 @@ def _stored(a: np.ndarray) -> np.ndarray:
 
 
 class _Pickler(pickle.Pickler):
-    """Writes Tensors as (name, array)."""
+    """Writes Tensors as (name, array), and their shapes as lists."""
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor):
             return tuple, ((obj.name, _plain(obj)),)
+        if isinstance(obj, Size):
+            return list, (tuple(obj),)
         return NotImplemented
 
 

@@ -10,8 +10,10 @@ The result has stand-ins (`Array`, `Kind`, `Raw`), which `paddle.load` replaces.
 
 from __future__ import annotations
 
+import datetime
 import math
 import pickle
+import re
 import struct
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -26,6 +28,7 @@ __all__: list[str] = []
 
 _OWN_BUFFER = 1 << 12  # bytes from which on a string of bytes is read straight into the memory of an array
 _KEY_PARTS = 1000  # of a key; hashing a nest of shared tuples could take forever
+_KINDS = re.compile(r"[<>=|]?(b1|[iu][1248]|f[248]|c8|c16|[SU][0-9]{1,6})")  # as numpy writes them; never objects
 _PLAIN = (str, int, float, complex, bytes, bool, type(None), np.generic)
 
 
@@ -58,15 +61,9 @@ class Kind:
     __slots__ = ("np",)
 
     def __init__(self, name: Any = None, align: Any = False, copy: Any = False) -> None:
-        kind = None
-        if isinstance(name, str):
-            try:
-                kind = np.dtype(name)
-            except (TypeError, SyntaxError, ValueError):
-                pass  # said below
-        if kind is None or kind.kind not in "biufcSU" or kind.fields:
+        if not isinstance(name, str) or not _KINDS.fullmatch(name):
             raise Broken(f"the element type {name[:40]!r}" if isinstance(name, str) else "an element type without name")
-        self.np = kind
+        self.np = np.dtype(name)
 
     def set_state(self, state: Any) -> None:
         if not isinstance(state, tuple) or len(state) < 2 or state[1] not in ("<", ">", "=", "|"):
@@ -192,6 +189,29 @@ def _complex(re: Any = 0.0, im: Any = 0.0) -> complex:
     return complex(re, im)
 
 
+def _plain_arguments(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is harmless if its arguments are numbers, texts and bytes."""
+
+    def checked(*args: Any) -> Any:
+        if not all(isinstance(a, _PLAIN) for a in args):
+            raise Broken("a call with something else than numbers and texts")
+        return make(*args)
+
+    return checked
+
+
+def _time(raw: Any, *zone: Any) -> datetime.datetime:
+    if not isinstance(raw, (bytes, str)) or len(raw) != 10 or not all(isinstance(z, datetime.timezone) for z in zone):
+        raise Broken("a time that is none")
+    return datetime.datetime(raw, *zone)  # type: ignore[arg-type]  (how times are stored)
+
+
+def _zone(offset: Any) -> datetime.timezone:
+    if not isinstance(offset, datetime.timedelta):
+        raise Broken("a time zone that is none")
+    return datetime.timezone(offset)
+
+
 def _dtype_named(name: Any) -> DType:
     if not isinstance(name, str):
         raise Broken("an element type without name")
@@ -211,15 +231,22 @@ _MAKERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy", "dtype"): Kind,
     ("collections", "OrderedDict"): _ordered,
     ("_codecs", "encode"): _latin1,
+    ("datetime", "datetime"): _time,
+    ("datetime", "timezone"): _zone,
+    ("datetime", "timedelta"): _plain_arguments(datetime.timedelta),
     ("paddle", "dtype"): Code,
     ("paddle.engine.types", "dtype_of"): _dtype_named,
     ("paddle.framework.random", "GeneratorState"): _generator_state,
     **{(f"numpy.{core}.{module}", name): f for core in ("core", "_core") for module in ("multiarray", "numeric")
        for name, f in (("_reconstruct", _reconstruct), ("scalar", _scalar), ("_frombuffer", _from_buffer))},
     **{(module, name): f for module in ("builtins", "__builtin__")
-       for name, f in (("tuple", lambda x=(): tuple(_items(x))), ("set", lambda x=(): {_key(k) for k in _items(x)}),
-                       ("frozenset", lambda x=(): frozenset(_key(k) for k in _items(x))), ("complex", _complex),
-                       ("bytearray", _bytearray), ("bytes", _bytes), ("eval", _quoted))},
+       for name, f in (
+           ("tuple", lambda x=(): tuple(_items(x))), ("list", lambda x=(): list(_items(x))),
+           ("set", lambda x=(): {_key(k) for k in _items(x)}),
+           ("frozenset", lambda x=(): frozenset(_key(k) for k in _items(x))),
+           ("slice", _plain_arguments(slice)), ("range", _plain_arguments(range)), ("xrange", _plain_arguments(range)),
+           ("complex", _complex), ("bytearray", _bytearray), ("bytes", _bytes), ("eval", _quoted),
+       )},
 }  # fmt: skip
 
 
@@ -400,7 +427,7 @@ class _Machine:
             self.budget -= made.value.nbytes
         elif isinstance(made, (bytes, bytearray)):
             self.budget -= len(made)
-        elif isinstance(made, (tuple, set, frozenset, dict)):
+        elif isinstance(made, (list, tuple, set, frozenset, dict)):
             self.budget -= 8 * len(made)
         if self.budget < 0:
             raise Broken("it makes far more data than it holds")

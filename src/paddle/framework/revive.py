@@ -72,6 +72,9 @@ class _Reviver:
         if isinstance(obj, tuple):
             self.done[id(obj)] = obj, tuple(self(v, depth + 1) for v in obj)
             return self.done[id(obj)][1]
+        if isinstance(obj, pickled.Raw):
+            self.done[id(obj)] = obj, obj.memory.tobytes()
+            return self.done[id(obj)][1]
         return _plain_value(obj)
 
     def tensor(self, stored: Any, name: str | None = None) -> Any:
@@ -89,8 +92,6 @@ class _Reviver:
 
 
 def _plain_value(obj: Any) -> Any:
-    if isinstance(obj, pickled.Raw):
-        return obj.memory.tobytes()
     if isinstance(obj, pickled.Kind):
         return obj.np
     if isinstance(obj, pickled.Code):

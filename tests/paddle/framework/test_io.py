@@ -1,10 +1,12 @@
 """Saving and loading: the format, crashes, strangers' files."""
 
+import datetime
 import gzip
 import io
 import os
 import pickle
 import pickletools
+import random
 import struct
 
 import numpy as np
@@ -307,6 +309,23 @@ def test_element_types_are_values():
     assert paddle.load(io.BytesIO(raw)) is paddle.float32
     with pytest.raises(ValueError, match="cannot be read"):
         paddle.load(io.BytesIO(raw.replace(b"K\n", b"Kc")))
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4])
+def test_what_stands_beside_tensors_in_a_checkpoint(protocol):
+    now = datetime.datetime(2026, 1, 2, 3, 4, 5, 6)
+    obj = {
+        "shape": paddle.ones([2, 3]).shape, "rows": slice(1, None, 2), "steps": range(3), "at": now,
+        "there": now.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=8))),
+        "random": random.Random(1).getstate(),
+        "numpy": {k: v for k, v in np.random.RandomState(1).get_state(legacy=False).items() if k != "state"},
+    }  # fmt: skip
+    f = io.BytesIO()
+    paddle.save(obj, f, protocol=protocol)
+    f.seek(0)
+    assert paddle.load(f) == obj
+    f.seek(0)
+    assert type(pickle.load(f)["shape"]) is list  # which upstream can read
 
 
 def test_tensors_of_static_programs_as_upstream_stores_them():

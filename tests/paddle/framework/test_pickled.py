@@ -108,6 +108,11 @@ BOMBS = {
     "an array of a petabyte": b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R"
     b"(K\x01\x8a\x07" + (2**50).to_bytes(7, "little") + b"\x85cnumpy\ndtype\nU\x02f8\x85R\x89U\x08abcdefghtb.",
     "calls that copy again and again": b"\x80\x02" + _ENCODE + b"](" + b"h\x00h\x01R" * 5000 + b"e.",
+    "lists that copy again and again": b"\x80\x02cbuiltins\nlist\nq\x00("
+    + b"K\x01" * 9999
+    + b"t\x85q\x01]("
+    + b"h\x00h\x01R" * 5000
+    + b"e.",
     "a nest of shared tuples as a key": b"\x80\x02}" + doubled(b")", 60) + b"K\x01s.",
     "a nest of shared tuples in a set": b"\x80\x04\x8f(" + doubled(b")", 60) + b"\x90.",
     "deep lists": b"\x80\x02" + b"]" * 20_000 + b"a" * 19_999 + b".",
@@ -138,6 +143,15 @@ def test_a_memo_with_huge_numbers_is_small():
     assert peak < 5e6
 
 
+def test_long_bytes_that_are_shared_stay_one():
+    raw = b"\x80\x04\x8e" + u8(100_000) + b"x" * 100_000 + b"\x940](" + b"h\x00" * 3000 + b"e."
+    tracemalloc.start()
+    found = paddle.load(io.BytesIO(raw))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found) == 3000 and found[2999] == b"x" * 100_000 and peak < 5e6
+
+
 def test_a_nest_of_shared_lists_is_walked_once():
     raw = b"\x80\x02" + doubled(b"K\x05\x85", 150) + b"."
     found = paddle.load(io.BytesIO(raw))
@@ -161,6 +175,10 @@ def test_a_nest_of_shared_lists_is_walked_once():
         (b"\x80\x02ccollections\nOrderedDict\n)R}X\x05\0\0\0itemsK\x01sb.", "state"),
         (b"\x80\x02c_codecs\nencode\n(N}X\x0c\0\0\0__defaults__K\x01stb.", "state"),  # the functions stay what they are
         (b"\x80\x02cnumpy\nndarray\n)\x81.", "by hand"),
+        (b"\x80\x02cdatetime\ndatetime\n]\x85R.", "a time"),
+        (b"\x80\x02cdatetime\ntimezone\nK\x01\x85R.", "a time zone"),
+        (b"\x80\x02cbuiltins\nrange\n]\x85R.", "something else than numbers"),
+        (b"\x80\x02cbuiltins\nlist\nX\x01\0\0\0a\x85R.", "something else"),
         (b"\x80\x02K\x01K\x02R.", "no function"),
         (b"\x80\x02}]K\x01s.", "a key"),
         (b"\x80\x02K\x01K\x02.", "middle"),
