@@ -26,3 +26,11 @@ __all__ = [
     "_current_expected_place",
     "_get_paddle_place",
 ]
+
+
+def __getattr__(name):  # late: io needs Tensors, which need this package
+    if name in ("async_save", "clear_async_save_task_queue", "load", "save"):
+        from . import io
+
+        return getattr(io, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,6 +20,7 @@ from ..engine import errors
 from ..engine.eager.trace import from_array
 from ..engine.types import DType
 from ..tensor.tensor import Size, Tensor
+from .param import Parameter as EagerParamBase  # noqa: F401  (programs look for it here)
 
 __all__ = ["async_save", "clear_async_save_task_queue", "load", "save"]
 

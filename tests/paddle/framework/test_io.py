@@ -478,3 +478,11 @@ def test_files_of_upstream():
     loaded = paddle.load(io.BytesIO(raw))
     np.testing.assert_array_equal(loaded["a"].numpy(), [[1.0, 2.0]])
     assert loaded["o"] == {"k": 1} and loaded["a"].name == "generated_tensor_0"
+
+
+def test_other_paths_to_the_same_names():
+    for name in ("load", "save", "async_save", "clear_async_save_task_queue"):
+        assert getattr(paddle.framework, name) is getattr(paddle, name)
+    assert isinstance(nn.Linear(1, 1).weight, fio.EagerParamBase)
+    with pytest.raises(AttributeError, match="nothing"):
+        paddle.framework.nothing  # noqa: B018
