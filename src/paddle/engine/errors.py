@@ -58,6 +58,22 @@ def message(kind: str, fact: str, expected: str = "", received: str = "", hint: 
     return "\n".join(lines)
 
 
+def offending(fact: str, bad: Any, values: Any, expected: str, label: str = "") -> str:
+    """What the meaning of an operator says of numbers that must not be: which and where; the text of an IndexError.
+
+    Args:
+        fact: without the name of the operator, which is put before it.
+        bad: array of bool, True where `values` holds such a number, once at least.
+        label: of the argument.
+    """
+    places = bad.nonzero()
+    first = tuple(int(i[0]) for i in places) if bad.ndim else ()
+    found = f"{label}: " if label else ""
+    found += f"{values[first]}" + (f" at {list(first)}" if first else "")
+    others = int(bad.sum()) - 1
+    return f"{fact}.\n  expected: {expected}\n  received: {found}" + (f", and {others} more" if others else "")
+
+
 class OutOfRange(IndexError, ValueError):
     """An index beyond its axis, where upstream raises IndexError."""
 

@@ -151,11 +151,14 @@ def flush(trace: Trace) -> None:
                 arrays = [values[s].buffer for s in program.leaves]
                 with held:
                     outputs = program.run(arrays) if watch is None else watch.run(program, arrays)
-            except BaseException:
+            except BaseException as e:
+                told = None
                 try:
-                    recover(trace, path_to(node), list(slots), backend)
+                    told = recover(trace, path_to(node), list(slots), backend)
                 finally:
                     trace.restart()
+                if told is not None and isinstance(e, type(told)):
+                    raise told from None
                 raise
             for slot, a, made in zip(slots, outputs, program.made):
                 t = values.get(slot)

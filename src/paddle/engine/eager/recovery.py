@@ -12,15 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from ..ir.graph import Graph
 from ..ops.number import Constant, Number
+from ..ops.registry import run_numpy
 from ..types import TensorType, dtype_of
 from .rows import RowTensor
 from .trace import Tensor, Trace, TrieNode
 
 
-def recover(trace: Trace, path: list[TrieNode], live: list[int], backend: Any) -> None:
+def recover(trace: Trace, path: list[TrieNode], live: list[int], backend: Any) -> Exception | None:
     """Gives values to the Tensors of a trace whose program has failed, as far as there are any.
+
+    Returns:
+        What the meaning of the step that fails says of its arguments, more than a kernel can; None if it says nothing.
 
     Args:
         trace: before it starts anew.
@@ -35,7 +40,7 @@ def recover(trace: Trace, path: list[TrieNode], live: list[int], backend: Any) -
         while type(at) is int:
             wanted.add(at)
             at = before.get(at)
-    env, failed = run_steps(trace, path, wanted, backend)
+    env, failed, told = run_steps(trace, path, wanted, backend)
     for slot in live:
         t = trace.values.get(slot)
         if t is not None and t.buffer is None:
@@ -50,6 +55,7 @@ def recover(trace: Trace, path: list[TrieNode], live: list[int], backend: Any) -
             numbers = g.row_numbers if isinstance(g, RowTensor) else g
             if g.epoch == trace.epoch and (g.buffer is None or numbers.buffer is None):
                 leaf.grad = None  # that backward did not happen
+    return told
 
 
 def predecessors(trace: Trace) -> dict[int, Any]:
@@ -83,8 +89,8 @@ def restore(
 
 def run_steps(
     trace: Trace, path: list[TrieNode], wanted: set[int], backend: Any
-) -> tuple[dict[int, np.ndarray], float]:
-    """Values by slot, and the first slot of the step that fails. What depends on it is left out."""
+) -> tuple[dict[int, np.ndarray], float, Exception | None]:
+    """Values by slot, the first slot of the step that fails, and why. What depends on it is left out."""
     needed = set(wanted)
     for step in reversed(path):
         if step.op is not None and (step.op.effect or any(step.slot + i in needed for i in range(len(step.types)))):
@@ -95,7 +101,7 @@ def run_steps(
             if type(r) is int:
                 last[r] = i
     env: dict[int, np.ndarray] = {}
-    failed = float("inf")
+    failed, told = float("inf"), None
     for i, step in enumerate(path):
         slots = range(step.slot, step.slot + len(step.types))
         if not any(s in needed for s in slots):
@@ -110,11 +116,26 @@ def run_steps(
             try:
                 env.update(zip(slots, run_step(step, [env[a] for a in args], backend)))
             except Exception:
-                failed = min(failed, step.slot)
+                if step.slot < failed:
+                    failed, told = step.slot, explain(step, [env[a] for a in args])
         for a in args:
             if last[a] == i and a not in wanted:
                 env.pop(a, None)
-    return env, failed
+    return env, failed, told
+
+
+def explain(step: TrieNode, arrays: list[np.ndarray]) -> Exception | None:
+    """The error that the meaning of a step makes of its arguments."""
+    assert step.op is not None
+    given = iter(arrays)
+    try:
+        run_numpy(step.op, *(r.array() if isinstance(r, Number) else next(given) for r in step.refs))
+    except IndexError as e:
+        at = errors.describe_line(*step.line) if step.line else ""
+        return getattr(errors, step.op.fault)(f"{step.op.name}: {e}", at=at)
+    except Exception:
+        return None  # what the program raised stays
+    return None
 
 
 def run_step(step: TrieNode, arrays: list[np.ndarray], backend: Any) -> list[np.ndarray]:

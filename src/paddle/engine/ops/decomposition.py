@@ -85,16 +85,35 @@ class Decomposition(Operator):
         return self.rule
 
 
+def solvable(compute: Any, x: np.ndarray, fact: str = "a matrix is singular", kind: str = "invertible") -> np.ndarray:
+    """compute(x); IndexError, which says of which matrix, where it has no result."""
+    try:
+        return compute(x)
+    except np.linalg.LinAlgError:
+        sound = np.linalg.cholesky if kind != "invertible" else np.linalg.inv
+        for at in np.ndindex(x.shape[:-2]):
+            try:
+                sound(x[at])
+            except np.linalg.LinAlgError:
+                where = f", the matrix at {list(at)}" if at else ""
+                raise IndexError(
+                    f"{fact}.\n  expected: {kind} matrices\n  received: x: {x.dtype}{list(x.shape)}{where}"
+                ) from None
+        raise
+
+
 @operator
 class Inverse(Decomposition):
     """The inverse of each matrix."""
+
+    fault = "invalid_argument"
 
     def infer(self, x: TensorType) -> TensorType:
         need_matrices("inverse", x)
         return x
 
     def numpy(self, x):
-        return np.linalg.inv(x)
+        return solvable(np.linalg.inv, x)
 
     def vjp(self, g, out, x):
         h = adjoint(out)
@@ -198,6 +217,7 @@ def hermitian(x: np.ndarray) -> np.ndarray:
 class Cholesky(Decomposition):
     """The triangular factor L of each positive definite matrix L L^H (or U of U^H U), which is made Hermitian first."""
 
+    fault = "invalid_argument"
     upper: bool = False
 
     def infer(self, x: TensorType) -> TensorType:
@@ -205,7 +225,7 @@ class Cholesky(Decomposition):
         return x
 
     def numpy(self, x):
-        lower = np.linalg.cholesky(hermitian(x))
+        lower = solvable(np.linalg.cholesky, hermitian(x), "a matrix is not positive definite", "positive definite")
         return np.conj(np.swapaxes(lower, -1, -2)) if self.upper else lower
 
     def vjp(self, g, out, x):
@@ -443,6 +463,7 @@ def _sum_rows(x: Any) -> Any:
 class Solve(Decomposition):
     """The X with A X = B; leading axes broadcast."""
 
+    fault = "invalid_argument"
     rule = "...AB,...Ac->...Ac"
 
     def infer(self, a: TensorType, b: TensorType) -> TensorType:
@@ -459,7 +480,7 @@ class Solve(Decomposition):
 
     def numpy(self, a, b):
         outer = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        return np.linalg.solve(a, np.broadcast_to(b, (*outer, *b.shape[-2:])))
+        return solvable(lambda a: np.linalg.solve(a, np.broadcast_to(b, (*outer, *b.shape[-2:]))), a)
 
     def vjp(self, g, out, a, b):
         db = Solve()(adjoint(a), g)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import offending
 from ..types import DType, TensorType
 from .registry import Operator, absent, operator
 
@@ -26,12 +27,12 @@ class OneHot(Operator):
     def numpy(self, label):
         bad = (label < 0) | (label >= self.size)
         if bad.any():
-            raise IndexError(f"label {label[bad].flat[0]} is not in [0, {self.size})")
+            raise IndexError(offending("a number is out of range", bad, label, f"numbers in [0, {self.size})", "x"))
         return (label[..., None] == np.arange(self.size)).astype(self.dtype.np)
 
     def loops(self, k, label):
         i = k.index(k.load(label, k.at[:-1]))
-        i = k.check((i >= 0) & (i < self.size), i, i, "label {value}" + f" is not in [0, {self.size})")
+        i = k.check((i >= 0) & (i < self.size), i, i, "a number is out of range.\n  received: x: {value}")
         return k.where(i.eq(k.at[-1]), k.const(1), 0)
 
     def xla(self, jnp, label):

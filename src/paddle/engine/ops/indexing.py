@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import invalid_argument, invalid_type
+from ..errors import invalid_argument, invalid_type, offending
 from ..types import TensorType, broadcast_shapes
 from .creation import Full
 from .elementwise import is_number, sum_to
@@ -18,7 +18,7 @@ from .number import Number
 from .registry import Operator, absent, letters, operator
 from .shape import Slice, reshape, slice_axis
 
-OUT_OF_RANGE = "an index is out of range: {value}"
+OUT_OF_RANGE = "an index is out of range.\n  received: {value}"
 
 
 # ---- shared by the rules ----------------------------------------------------------------------
@@ -43,10 +43,10 @@ def checked(index: Any, n: int, wrap: bool = True) -> np.ndarray:
     i = np.asarray(index)
     i = i if i.dtype == np.int64 else i.astype(np.int64)
     if i.size:
-        low = i.min()
-        if low < (-n if wrap else 0) or i.max() >= n:
-            bad = i[(i < (-n if wrap else 0)) | (i >= n)].flat[0]
-            raise IndexError(OUT_OF_RANGE.format(value=bad) + f", for an axis of size {n}")
+        low, least = i.min(), -n if wrap else 0
+        if low < least or i.max() >= n:
+            bad = (i < least) | (i >= n)
+            raise IndexError(offending("an index is out of range", bad, i, f"numbers in [{least}, {n})", "index"))
         if low < 0:
             i = np.where(i < 0, i + n, i)
     return i

@@ -6,11 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import offending
 from ..types import TensorType
 from .elementwise import broadcast, log, maximum, sum_to
 from .registry import Operator, absent, operator
 
 FLOOR = -100.0  # logarithms are cut off here
+
+
+def check_lengths(lengths: np.ndarray, low: int, high: int, label: str) -> None:
+    """IndexError where a length is not in [low, high]."""
+    bad = (lengths < low) | (lengths > high)
+    if bad.any():
+        raise IndexError(offending("a length is out of range", bad, lengths, f"lengths in [{low}, {high}]", label))
 
 
 @operator
@@ -25,7 +33,7 @@ class BinaryCrossEntropy(Operator):
     def numpy(self, x, y):
         bad = ~((x >= 0) & (x <= 1))
         if bad.any():
-            raise IndexError("x holds an element outside [0, 1]")
+            raise IndexError(offending("a probability is out of range", bad, x, "numbers in [0, 1]", "input"))
         wide = x.astype(np.float32) if x.dtype.itemsize < 4 else x
         hit, miss = np.maximum(np.log(wide), FLOOR), np.maximum(np.log1p(-wide), FLOOR)
         return np.asarray(-(y * hit + (1 - y) * miss)).astype(x.dtype)
@@ -37,7 +45,7 @@ class BinaryCrossEntropy(Operator):
 
     def loops(self, k, x, y):
         e, t = k.broadcast(x), k.broadcast(y)
-        e = k.check((e >= 0) & (e <= 1), e, k.index(e), "x holds an element outside [0, 1]")
+        e = k.check((e >= 0) & (e <= 1), e, k.index(e), "a probability is out of range.\n  expected: numbers in [0, 1]")
         hit, miss = k.max(k.log(e), FLOOR), k.max(k.log1p(-e), FLOOR)
         return -(t * hit + (1 - t) * miss)
 
@@ -74,9 +82,9 @@ class _Alignment:
         used = np.arange(most) < lengths[:, None]
         wrong = used & ((label < 0) | (label >= classes))
         if wrong.any():
-            raise IndexError(f"label {label[wrong].flat[0]} is not in [0, {classes})")
-        if (times > steps).any() or (times < 0).any() or (lengths > most).any() or (lengths < 0).any():
-            raise IndexError("a length is beyond its axis")
+            raise IndexError(offending("a label is out of range", wrong, label, f"classes in [0, {classes})", "labels"))
+        check_lengths(times, 0, steps, "input_lengths")
+        check_lengths(lengths, 0, most, "label_lengths")
         self.states = np.full((n, 2 * most + 1), blank)
         self.states[:, 1::2] = np.where(used, label, blank)
         self.skip = np.zeros(self.states.shape, bool)  # a label may follow another without a blank between
@@ -290,13 +298,16 @@ class Lattice(Operator):
         Source: Graves 2012, arXiv:1211.3711, section 2.4.
         """
         n, steps, places, classes = logp.shape
-        if (times > steps).any() or (lengths >= places).any() or (times < 1).any() or (lengths < 0).any():
-            raise IndexError("a length is beyond its axis")
+        check_lengths(times, 1, steps, "input_lengths")
+        check_lengths(lengths, 0, places - 1, "label_lengths")
         for i in range(n):
             t, u = int(times[i]), int(lengths[i])
             own = label[i, :u]
-            if ((own < 0) | (own >= classes)).any():
-                raise IndexError(f"a label is not in [0, {classes})")
+            wrong = (own < 0) | (own >= classes)
+            if wrong.any():
+                raise IndexError(
+                    offending("a label is out of range", wrong, own, f"classes in [0, {classes})", "label")
+                )
             part = logp[i, :t, : u + 1].astype(np.float64)
             blank, emit = part[:, :, self.blank], part[:, np.arange(u), own]
             alpha, beta = np.full((t, u + 1), -np.inf), np.full((t, u + 1), -np.inf)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import types
+from ..errors import offending
 from ..types import TensorType
 from .complex import ToComplex, part_of
 from .elementwise import (
@@ -449,7 +450,7 @@ def clip(x: Any, low: Any, high: Any) -> Any:
 # ---- division with remainder ------------------------------------------------------------------
 def _check_divisor(y):
     if y.dtype.kind in "iu" and not y.all():
-        raise IndexError("an integer is divided by zero")
+        raise IndexError(offending("an integer is divided by zero", y == 0, y, "divisors other than 0", "y"))
 
 
 def _quotient(x, y):
@@ -470,7 +471,9 @@ def _loop_division(of_floats, of_integers):
         if x.dtype.kind == "f":
             return of_floats(k, x, y)
         index = k.cast(y, types.int64)
-        y = k.check(y.ne(0), y, index, "an integer is divided by zero")
+        y = k.check(
+            y.ne(0), y, index, "an integer is divided by zero.\n  expected: divisors other than 0\n  received: y: 0"
+        )
         if x.dtype.kind == "u":
             return of_integers(k, x, y, None)
         return of_integers(k, x, y, y.eq(-1))  # the smallest number over -1 traps on x86

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import types
+from ..errors import offending
 from ..types import TensorType
 from .elementwise import cast
 from .indexing import last_of_equals
@@ -51,7 +52,7 @@ class TakePlane(Operator):
         total = None
         for n in source:
             total = k.scope.lift(n, types.int64) if total is None else total * n
-        i = k.check((i >= 0) & (i < total), i, i, "position {value} is outside the plane")
+        i = k.check((i >= 0) & (i < total), i, i, "a position is outside the plane.\n  received: indices: {value}")
         at = []
         for n in reversed(source):
             at.append(i % n)
@@ -76,7 +77,8 @@ class TakePlane(Operator):
 def check_positions(index: np.ndarray, size: int) -> np.ndarray:
     i = index.astype(np.int64)
     if i.size and (i.min() < 0 or i.max() >= size):
-        raise IndexError(f"position {i[(i < 0) | (i >= size)].flat[0]} is outside the plane of {size} elements")
+        bad = (i < 0) | (i >= size)
+        raise IndexError(offending("a position is outside the plane", bad, i, f"positions in [0, {size})", "indices"))
     return i
 
 
@@ -124,6 +126,7 @@ class SetPlane(Operator):
 
     rank: int
     sizes: tuple
+    fault = "bad_index"
     loops = absent("writes where indices say, twice where they say so twice")
 
     def infer(self, x: TensorType, index: TensorType) -> TensorType:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import types
-from ..errors import invalid_argument
+from ..errors import invalid_argument, offending
 from ..types import DType, TensorType
 from .registry import Operator, absent, letters, operator
 
@@ -338,6 +338,7 @@ class Multinomial(Operator):
 
     num: int
     replacement: bool
+    fault = "invalid_argument"
     vjp = absent("positions have no gradient")
     loops = absent("the host draws: it rejects and draws again")
     spmd = absent("draws follow from those before them: arguments are gathered")
@@ -348,11 +349,15 @@ class Multinomial(Operator):
 
     def numpy(self, x, key):
         rows = x.reshape(-1, x.shape[-1]).astype("float64")
-        if not (np.isfinite(rows).all() and (rows >= 0).all()):
-            raise IndexError("the probabilities hold a negative number, infinity or NaN")
-        total = rows.sum(1, keepdims=True)
+        bad = ~(np.isfinite(rows) & (rows >= 0))
+        if bad.any():
+            bad, x = bad.reshape(x.shape), np.asarray(x)
+            raise IndexError(offending("a probability is out of range", bad, x, "finite numbers, not negative", "x"))
+        total = rows.sum(1)
         if (total == 0).any():
-            raise IndexError("all probabilities of a row are zero")
+            raise IndexError(
+                offending("all probabilities of a row are zero", total == 0, total, "a sum above 0", "sum")
+            )
         if self.replacement:
             u = RandomUniform((len(rows), self.num), types.float64).numpy(key)
             edges = np.cumsum(rows, 1)
@@ -360,8 +365,10 @@ class Multinomial(Operator):
             found = [np.minimum(np.searchsorted(e, v * e[-1], side="right"), n) for e, v, n in zip(edges, u, last)]
             drawn = np.array(found, "int64").reshape(len(rows), self.num)
         else:
-            if ((rows > 0).sum(1) < self.num).any():
-                raise IndexError("a row has fewer non-zero probabilities than the samples asked for")
+            some = (rows > 0).sum(1)
+            if (some < self.num).any():
+                fact = "a row has fewer probabilities above 0 than samples are asked for"
+                raise IndexError(offending(fact, some < self.num, some, f"at least {self.num} of them", "number"))
             # exponential race: the order of arrival is a draw without replacement
             u = RandomUniform(rows.shape, types.float64).numpy(key)
             time = np.where(rows > 0, -np.log1p(-u) / np.where(rows > 0, rows, 1), np.inf)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import invalid_argument
+from ..errors import invalid_argument, offending
 from ..types import TensorType, int64
 from .elementwise import add
-from .indexing import OUT_OF_RANGE, Gather, ScatterAdd, checked, position
+from .indexing import Gather, ScatterAdd, checked, position
 from .join import Concat
 from .registry import Operator, absent, operator
 from .shape import reshape
@@ -180,8 +180,10 @@ class MergeRows(Operator):
 
     def numpy(self, values, rows):
         if not rows_within(rows, self.height):
-            bad = rows[(rows < 0) | (rows >= self.height)][0]
-            raise IndexError(OUT_OF_RANGE.format(value=bad) + f", for an axis of size {self.height}")
+            bad = (rows < 0) | (rows >= self.height)
+            raise IndexError(
+                offending("an index is out of range", bad, rows, f"numbers in [0, {self.height})", "index")
+            )
         out = values.copy()
         order, starts, counts = equal_rows(rows)
         if order.size:

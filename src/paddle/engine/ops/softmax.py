@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import invalid_argument
+from ..errors import invalid_argument, offending
 from ..types import TensorType
 from .elementwise import cast, exp, not_equal
 from .reduction import sum_
@@ -137,7 +137,8 @@ class Labelled(Operator):
         kept = label != self.ignore_index
         bad = kept & ((label < 0) | (label >= classes))
         if bad.any():
-            raise IndexError(f"label {label[bad].flat[0]} is not in [0, {classes})")
+            allowed = f"classes in [0, {classes}), or {self.ignore_index} for none"
+            raise IndexError(offending("a label is out of range", bad, label, allowed, "label"))
         return np.where(kept, label, 0), kept
 
     def pick(self, k: Any, x: Any, label: Any, at: Any) -> tuple[Any, Any]:
@@ -146,8 +147,7 @@ class Labelled(Operator):
         n = x.shape[self.axis]
         inside = (i >= 0) & (i < n)
         ignored = i.eq(self.ignore_index)
-        classes = f" is not in [0, {n})" if isinstance(n, int) else " is no class of x"
-        i = k.check(inside | ignored, i, i, "label {value}" + classes)
+        i = k.check(inside | ignored, i, i, "a label is out of range.\n  received: label: {value}")
         return k.load(x, [*at[: self.axis], i, *at[self.axis :]], inside=inside & ~ignored), ignored
 
     def pick_xla(self, jnp: Any, x: Any, label: Any) -> tuple[Any, Any]:
@@ -178,6 +178,7 @@ class Labelled(Operator):
 class PickLabel(Labelled):
     """x at the label of each row; 0 where the label is `ignore_index`."""
 
+    fault = "bad_index"
     axis: int
     ignore_index: int = -100
 
@@ -220,7 +221,7 @@ class PutLabel(Operator):
     def numpy(self, value, label):
         bad = (label != self.ignore_index) & ((label < 0) | (label >= self.size))
         if bad.any():
-            raise IndexError(f"label {label[bad].flat[0]} is not in [0, {self.size})")
+            raise IndexError(offending("a label is out of range", bad, label, f"classes in [0, {self.size})", "label"))
         label = np.where(label == self.ignore_index, -1, label)
         classes = np.arange(self.size).reshape([-1] + [1] * (value.ndim - self.axis))
         hit = np.expand_dims(label, self.axis) == classes
@@ -234,7 +235,7 @@ class PutLabel(Operator):
         i = k.index(k.load(label, at))
         kept = i.ne(self.ignore_index)
         ok = (i >= 0) & (i < self.size) | ~kept
-        i = k.check(ok, i, i, "label {value}" + f" is not in [0, {self.size})")
+        i = k.check(ok, i, i, "a label is out of range.\n  received: label: {value}")
         return k.where(i.eq(k.at[self.axis]) & kept, k.load(value, at), 0)
 
     def xla(self, jnp, value, label):

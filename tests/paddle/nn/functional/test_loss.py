@@ -141,7 +141,7 @@ def test_binary_cross_entropy(gradients_hold):
     gradients_hold(F.binary_cross_entropy, p, y)
     ends = F.binary_cross_entropy(T([0.0, 1.0]), T([1.0, 0.0]), reduction="none")
     assert ends.tolist() == [100.0, 100.0]
-    with pytest.raises(ValueError, match="outside"):
+    with pytest.raises(ValueError, match=r"a probability is out of range[^$]*numbers in \[0, 1\]"):
         F.binary_cross_entropy(T([2.0]), T([1.0])).numpy()
 
 
@@ -266,7 +266,7 @@ def test_ctc_loss_counts_all_alignments(gradients_hold):
     np.testing.assert_allclose(mean, (np.array(want) / lengths).mean())
     short = F.ctc_loss(T(x[:1]), T(np.array(labels, "int32")), T([1, 1, 1]), T(lengths), reduction="none")
     assert short.tolist()[:2] == [0.0, 0.0]
-    with pytest.raises(IndexError, match="label 9"):
+    with pytest.raises(IndexError, match=r"a label is out of range[^$]*labels: 9 at \[0, 0\], and 4 more"):
         F.ctc_loss(T(x), T(np.full((3, 2), 9, "int32")), T(times), T(lengths)).numpy()
 
 
