@@ -82,7 +82,8 @@ def array_of(data: Any, want: DType | None) -> np.ndarray:
         a = np.asarray(data)
     elif isinstance(data, _PYTHON_TYPES):
         a = np.asarray(data)
-        a = _default_type(a)
+        if want is None:
+            a = _default_type(a)
     elif isinstance(data, (list, tuple)):
         plain, mixed = _without_tensors(data)
         try:
@@ -93,7 +94,7 @@ def array_of(data: Any, want: DType | None) -> np.ndarray:
             ) from None
         if a.dtype.kind not in "biufcV" or a.dtype.kind == "V" and a.dtype.names:
             _not_data(a.dtype if a.size else data)
-        if not mixed or a.dtype.kind in "iu":
+        if want is None and (not mixed or a.dtype.kind in "iu"):
             a = _default_type(a)
     elif hasattr(data, "__array__") and not isinstance(data, (str, bytes)):
         a = np.asarray(data)

@@ -167,3 +167,10 @@ def test_range_includes_its_end():
 def test_the_module_makes_tensors_too():
     assert paddle.tensor([1, 2], dtype="float64", requires_grad=True).stop_gradient is False
     assert paddle.tensor.concat is paddle.concat
+
+
+def test_numbers_of_a_wide_type_keep_their_digits():
+    assert paddle.to_tensor(0.1, dtype="float64").item() == 0.1
+    assert paddle.to_tensor([0.1, [0.2][0]], "float64").tolist() == [0.1, 0.2]
+    assert paddle.to_tensor(16777217.0, "int64").item() == 16777217
+    assert paddle.to_tensor([0.1]).dtype == paddle.float32 and paddle.to_tensor([1]).dtype == paddle.int64
