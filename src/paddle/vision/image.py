@@ -29,12 +29,21 @@ def set_image_backend(backend: str) -> None:
 
     Raises:
         ValueError: It is none of them.
+
+    Examples:
+        >>> paddle.vision.set_image_backend("cv2")
+        >>> paddle.vision.get_image_backend()
+        'cv2'
+        >>> paddle.vision.set_image_backend("pil")
     """
     _backend[0] = check_backend(backend)
 
 
 def get_image_backend() -> str:
     """The backend that images are read with.
+
+    Returns:
+        str: "pil", "cv2" or "tensor".
 
     Examples:
         >>> paddle.vision.get_image_backend()
@@ -63,7 +72,13 @@ def image_load(path: str, backend: str | None = None) -> Any:
         PIL.Image for "pil", uint8 array [H, W, 3] with blue first for "cv2", Tensor uint8 [3, H, W] for "tensor".
 
     Raises:
-        ValueError: No such backend. ImportError: Pillow is not installed.
+        ValueError: No such backend. FileNotFoundError: no such file. ImportError: Pillow is not installed.
+
+    Examples:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 2), "red").save("red.png")
+        >>> paddle.vision.image_load("red.png").size, paddle.vision.image_load("red.png", "cv2")[0, 0].tolist()
+        ((4, 2), [0, 0, 255])
     """
     backend = check_backend(backend or get_image_backend())
     found = pillow().open(path)

@@ -68,6 +68,9 @@ def make_dataset(
         extensions (list of str, optional): What the names of files end in; goes before is_valid_file.
         is_valid_file (callable, optional): Says of a path whether it belongs.
 
+    Returns:
+        list: pairs of path and number.
+
     Examples:
         >>> import os
         >>> os.makedirs("data/cat"), open("data/cat/1.png", "w").close()
@@ -95,29 +98,56 @@ def _nothing(dataset: str, root: str, extensions: Sequence[str] | None) -> Excep
 
 
 def pil_loader(path: str) -> Any:
-    """A PIL image in RGB.
+    """An image file in RGB.
 
     Args:
         path (str): The file.
+
+    Returns:
+        PIL.Image: in RGB.
+
+    Examples:
+        >>> from PIL import Image
+        >>> Image.new("L", (4, 2)).save("black.png")
+        >>> paddle.vision.datasets.folder.pil_loader("black.png").mode
+        'RGB'
     """
     with open(path, "rb") as file:
         return pillow().open(file).convert("RGB")
 
 
 def cv2_loader(path: str) -> np.ndarray:
-    """A uint8 array [H, W, 3], red first.
+    """An image file as an array.
 
     Args:
         path (str): The file.
+
+    Returns:
+        numpy.ndarray: uint8 [H, W, 3], red first.
+
+    Examples:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 2), "red").save("red.png")
+        >>> paddle.vision.datasets.folder.cv2_loader("red.png")[0, 0].tolist()
+        [255, 0, 0]
     """
     return np.array(pil_loader(path))
 
 
 def default_loader(path: str) -> Any:
-    """An image of the kind that `paddle.vision.set_image_backend` has set: an array for "cv2", else a PIL image.
+    """An image file as `paddle.vision.set_image_backend` says.
 
     Args:
         path (str): The file.
+
+    Returns:
+        numpy.ndarray for "cv2", as from `cv2_loader`; else PIL.Image, as from `pil_loader`.
+
+    Examples:
+        >>> from PIL import Image
+        >>> Image.new("L", (4, 2)).save("black.png")
+        >>> paddle.vision.datasets.folder.default_loader("black.png").size
+        (4, 2)
     """
     return cv2_loader(path) if get_image_backend() == "cv2" else pil_loader(path)
 

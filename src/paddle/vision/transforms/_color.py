@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._resample import blocks
+
 _HALF = 1 << 11
 _N = np.arange(256)
 # 255 and 256 / 6 over n, in 12 bits: the saturation and the hue of a colour
@@ -29,6 +31,13 @@ def shift_hue(a: np.ndarray, steps: int) -> np.ndarray:
 
     Source: Smith 1978, "Color Gamut Transform Pairs", the hexcone model.
     """
+    out = np.empty_like(a)
+    for rows in blocks(*a.shape[:2]):
+        out[rows] = _shifted(a[rows], steps)
+    return out
+
+
+def _shifted(a: np.ndarray, steps: int) -> np.ndarray:
     b, g, r = (a[..., i].astype("int32") for i in range(3))
     value = np.maximum(np.maximum(b, g), r)
     spread = value - np.minimum(np.minimum(b, g), r)

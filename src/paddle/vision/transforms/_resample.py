@@ -6,6 +6,7 @@ to the last bit for "nearest", "bilinear" and "lanczos", within 1 for the others
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 ARRAY_MODES = ("nearest", "bilinear", "area", "bicubic", "lanczos")
 
 _ONE = 2048  # the fixed-point 1 of weights
+_BLOCK = 1 << 12  # pixels; with more, memory goes back and forth between numpy and the system at every call
 
 
 def resize(a: np.ndarray, height: int, width: int, mode: str) -> np.ndarray:
@@ -49,19 +51,26 @@ def working_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def weights_at(share: np.ndarray, mode: str) -> np.ndarray:
-    """Weights of the elements around a place, [n, taps]; share, in [0, 1), is how far it is from its left neighbour."""
+    """Weights of the elements around places, [taps, ...]; share, in [0, 1): how far one is from its left neighbour."""
     if mode == "bilinear":
-        return np.stack([1 - share, share], -1)
+        return np.stack([1 - share, share])
+    taps = np.arange(-1, 3) if mode == "bicubic" else np.arange(-3, 5)
+    d = np.abs(share - taps.astype(share.dtype).reshape(-1, *[1] * share.ndim))
     if mode == "bicubic":
         # Source: Keys 1981, IEEE Transactions on Acoustics, Speech, and Signal Processing 29(6), with a = -0.75.
-        a, d = -0.75, np.abs(share[..., None] - np.arange(-1, 3))
+        a = -0.75
         return np.where(d <= 1, ((a + 2) * d - (a + 3)) * d * d + 1, ((a * d - 5 * a) * d + 8 * a) * d - 4 * a)
-    d = share[..., None] - np.arange(-3, 5)
     w = np.sinc(d) * np.sinc(d / 4)  # a sinc under a wider one, cut at 4 elements
-    return w / w.sum(-1, keepdims=True)
+    return w / w.sum(0)
 
 
-FIRST_TAP = {"bilinear": 0, "bicubic": -1, "lanczos": -3}  # from the left neighbour
+TAPS = {"bilinear": (0, 2), "bicubic": (-1, 4), "lanczos": (-3, 8)}  # the first, from the left neighbour, and how many
+
+
+def blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Slices of rows, each of some thousand elements: what is computed from them stays in the processor's cache."""
+    step = max(1, _BLOCK // max(columns, 1))
+    return (slice(i, min(i + step, rows)) for i in range(0, rows, step))
 
 
 def _step(n_in: int, n_out: int) -> float:
@@ -89,24 +98,24 @@ def _places(n_in: int, n_out: int, mode: str) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=256)
 def _taps(n_in: int, n_out: int, mode: str) -> tuple[np.ndarray, np.ndarray]:
-    """For each element of the result the indices and weights of the elements that it is made of: [n_out, taps]."""
+    """For each element of the result the indices and weights of the elements that it is made of: [taps, n_out]."""
     low, share = _places(n_in, n_out, mode)
     mode = "bilinear" if mode == "area" else mode
     weights = weights_at(share.astype("float64"), mode)
-    index = low[:, None] + FIRST_TAP[mode] + np.arange(weights.shape[1])
+    index = low + TAPS[mode][0] + np.arange(len(weights))[:, None]
     return np.clip(index, 0, n_in - 1), weights.astype("float32")
 
 
 @lru_cache(maxsize=256)
 def _area_taps(n_in: int, n_out: int) -> tuple[np.ndarray, np.ndarray]:
     """Taps of the mean over the part of the image that each element of a smaller one covers."""
-    low = np.arange(n_out)[:, None] * (n_in / n_out)
-    index = np.floor(low).astype(np.intp) + np.arange(int(np.ceil(n_in / n_out)) + 1)
+    low = np.arange(n_out) * (n_in / n_out)
+    index = np.floor(low).astype(np.intp) + np.arange(int(np.ceil(n_in / n_out)) + 1)[:, None]
     inside = np.minimum(low + n_in / n_out, index + 1) - np.maximum(low, index)
     inside = np.where((inside > 1e-3) & (index < n_in), inside, 0)
-    used = inside.any(0)
-    index, inside = np.minimum(index[:, used], n_in - 1), inside[:, used]
-    return index, (inside / inside.sum(1, keepdims=True)).astype("float32")
+    used = inside.any(1)
+    index, inside = np.minimum(index[used], n_in - 1), inside[used]
+    return index, (inside / inside.sum(0)).astype("float32")
 
 
 def _halve(a: np.ndarray) -> np.ndarray:
@@ -115,21 +124,28 @@ def _halve(a: np.ndarray) -> np.ndarray:
     return ((total + 2) >> 2).astype(a.dtype)  # half up, while to_dtype rounds half to even
 
 
-def _along(weights: np.ndarray, ndim: int, axis: int) -> np.ndarray:
-    return weights.reshape([-1 if i == axis else 1 for i in range(ndim)])
+def _picked(a: np.ndarray, index: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weighted columns of a, [H, columns * channels]: loops over whole lines are faster than over few channels."""
+    return np.take(a, index, 1).reshape(a.shape[0], -1) * weights
 
 
-def _sum(a: np.ndarray, index: np.ndarray, weights: np.ndarray, axis: int) -> np.ndarray:
-    """The weighted sum of elements along one axis."""
-    out = np.take(a, index[:, 0], axis) * _along(weights[:, 0], a.ndim, axis)
-    for k in range(1, index.shape[1]):
-        out += np.take(a, index[:, k], axis) * _along(weights[:, k], a.ndim, axis)
-    return out
+def _sum(a: np.ndarray, rows: tuple, columns: tuple) -> np.ndarray:
+    """Weighted sums of elements of a, first along lines."""
+    (below, down), (beside, across) = rows, columns
+    channels = a.shape[2] if a.ndim == 3 else 1
+    weights = np.repeat(across, channels, 1)
+    lines = np.empty((a.shape[0], weights.shape[1]), weights.dtype)
+    for part in blocks(*a.shape[:2]):
+        lines[part] = sum(_picked(a[part], i, w) for i, w in zip(beside, weights))
+    out = np.empty((below.shape[1], lines.shape[1]), down.dtype)
+    for part in blocks(len(out), beside.shape[1]):
+        out[part] = sum(np.take(lines, i[part], 0) * w[part, None] for i, w in zip(below, down))
+    return out.reshape(len(out), beside.shape[1], *a.shape[2:])
 
 
 def _weigh(a: np.ndarray, rows: tuple, columns: tuple) -> np.ndarray:
     wide = a.astype(working_dtype(a.dtype))
-    return to_dtype(_sum(_sum(wide, columns[0], columns[1], 1), rows[0], rows[1], 0), a.dtype)
+    return to_dtype(_sum(wide, rows, columns), a.dtype)
 
 
 def _fixed(weights: np.ndarray) -> np.ndarray:
@@ -137,8 +153,8 @@ def _fixed(weights: np.ndarray) -> np.ndarray:
 
 
 def _bytes_fixed(a: np.ndarray, rows: tuple, columns: tuple) -> np.ndarray:
-    wide = _sum(a.astype("int32"), columns[0], _fixed(columns[1]), 1)
-    total = _sum(wide.astype("int64"), rows[0], _fixed(rows[1]).astype("int64"), 0)  # twice 11 bits, and 8
+    heavy = _fixed(rows[1]).astype("int64")  # twice 11 bits, and 8
+    total = _sum(a, (rows[0], heavy), (columns[0], _fixed(columns[1])))
     return np.clip((total + (1 << 21)) >> 22, 0, 255).astype("uint8")
 
 
@@ -168,18 +184,23 @@ def _bytes_bilinear(a: np.ndarray, height: int, width: int, mode: str) -> np.nda
         a = a[used]
     else:
         upper, lower = used[upper], used[lower]
-    shape = (1, -1, 1)[: a.ndim]
-    wide = np.take(a, left, 1) * near.reshape(shape)
-    wide += np.take(a, right, 1) * far.reshape(shape)
-    wide >>= 4  # so that the products below fit into 32 bits
-    shape = (-1, 1, 1)[: a.ndim]
-    out = np.take(wide, upper, 0)
-    out *= above.reshape(shape)
-    out >>= 16
-    rest = np.take(wide, lower, 0)
-    rest *= below.reshape(shape)
-    rest >>= 16
-    out += rest
-    out += 2
-    out >>= 2
-    return out.astype("uint8")
+    channels = a.shape[2] if a.ndim == 3 else 1
+    near, far = np.repeat(near, channels), np.repeat(far, channels)
+    lines = np.empty((a.shape[0], width * channels), "int32")
+    for part in blocks(*a.shape[:2]):
+        sums = _picked(a[part], left, near)
+        sums += _picked(a[part], right, far)
+        np.right_shift(sums, 4, out=lines[part])  # so that the products below fit into 32 bits
+    out = np.empty((height, width * channels), "uint8")
+    for part in blocks(height, width):
+        sums = np.take(lines, upper[part], 0)
+        sums *= above[part, None]
+        sums >>= 16
+        rest = np.take(lines, lower[part], 0)
+        rest *= below[part, None]
+        rest >>= 16
+        sums += rest
+        sums += 2
+        sums >>= 2
+        out[part] = sums
+    return out.reshape(height, width, *a.shape[2:])

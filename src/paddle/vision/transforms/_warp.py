@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._resample import FIRST_TAP, to_dtype, weights_at, working_dtype
+from ._resample import TAPS, blocks, to_dtype, weights_at, working_dtype
 
 Places = tuple[np.ndarray, np.ndarray]  # x and y, float32 [height, width], in elements of the image that is read
 
@@ -90,32 +90,57 @@ def fill_of(fill: Any, a: np.ndarray, every: bool = False) -> np.ndarray:
 
 def read(a: np.ndarray, places: Places, mode: str, fill: np.ndarray) -> np.ndarray:
     """a at places, with fill outside; mode is "nearest", "bilinear", "bicubic" or "lanczos" ("area": bilinear)."""
-    height, width = a.shape[:2]
-    framed = np.empty((height + 2, width + 2, *a.shape[2:]), a.dtype)  # what lies outside is read from the frame
-    framed[...] = fill
-    framed[1:-1, 1:-1] = a
-    flat = framed.reshape(-1, *a.shape[2:])
     x, y = places
-
-    def inside(at: np.ndarray, n: int) -> np.ndarray:
-        return np.clip(at, -1, n).astype(np.intp) + 1
-
-    if mode == "nearest":
-        return np.take(flat, inside(np.rint(y), height) * (width + 2) + inside(np.rint(x), width), 0)
     mode = "bilinear" if mode == "area" else mode
+    first, taps = TAPS.get(mode, (0, 1))
+    flat, stride = _framed(a, taps, fill)
+    out = np.empty((*x.shape, *a.shape[2:]), a.dtype)
+    for rows in blocks(*out.shape[:2]):
+        if mode == "nearest":
+            at = _numbers(np.rint(x[rows]), np.rint(y[rows]), a, first, taps, stride)
+            np.take(flat, at, 0, out=out[rows], mode="clip")  # which needs no buffer; all are inside
+        else:
+            out[rows] = _interpolated(a, x[rows], y[rows], mode, flat, stride).reshape(out[rows].shape)
+    return out
+
+
+def _interpolated(a: np.ndarray, x: np.ndarray, y: np.ndarray, mode: str, flat: np.ndarray, stride: int) -> np.ndarray:
+    first, taps = TAPS[mode]
     dtype = working_dtype(a.dtype)
     left, above = np.floor(x), np.floor(y)
-    across, down = (weights_at((at - low), mode).astype(dtype) for at, low in ((x, left), (y, above)))
-    taps = range(across.shape[-1])
-    columns = [inside(left + (FIRST_TAP[mode] + k), width) for k in taps]
-    spread = (...,) if a.ndim == 2 else (..., None)
-    out: Any = None
-    for i in taps:
-        row = inside(above + (FIRST_TAP[mode] + i), height) * (width + 2)
-        line: Any = None
-        for j in taps:
-            part = np.take(flat, row + columns[j], 0) * across[..., j][spread]
-            line = part if line is None else line + part
-        line *= down[..., i][spread]
-        out = line if out is None else out + line
+    at = _numbers(left, above, a, first, taps, stride)
+    channels = a.shape[2] if a.ndim == 3 else 1
+    # one weight per value, as loops over whole arrays are faster than over few channels
+    across, down = (
+        np.repeat(weights_at(place - low, mode).astype(dtype, copy=False).reshape(taps, -1), channels, 1)
+        for place, low in ((x, left), (y, above))
+    )
+    out, line, part = np.zeros((3, across.shape[1]), dtype)
+    for i in range(taps):
+        line[...] = 0
+        for j in range(taps):
+            line += np.multiply(np.take(flat[i * stride + j :], at, 0).reshape(-1), across[j], out=part)
+        line *= down[i]
+        out += line
     return to_dtype(out, a.dtype)
+
+
+def _framed(a: np.ndarray, width: int, fill: np.ndarray) -> tuple[np.ndarray, int]:
+    """The pixels of a in a frame of fill, one after the other, and how many there are in a line."""
+    stride = a.shape[1] + 2 * width
+    framed = np.empty((a.shape[0] + 2 * width, stride, *a.shape[2:]), a.dtype)
+    framed.reshape(len(framed), -1)[...] = np.tile(fill, stride)
+    framed[width:-width, width:-width] = a
+    return framed.reshape(-1, *a.shape[2:]), stride
+
+
+def _numbers(left: np.ndarray, above: np.ndarray, a: np.ndarray, first: int, taps: int, stride: int) -> np.ndarray:
+    """The numbers, in a frame as wide as the taps, of the first taps of what is read around (left, above).
+
+    All taps of what lies farther off are in the frame.
+    """
+
+    def start(at: np.ndarray, n: int) -> np.ndarray:
+        return np.clip(at, -taps - first, n - first).astype(np.intp) + (taps + first)
+
+    return start(above, a.shape[0]) * stride + start(left, a.shape[1])

@@ -160,7 +160,7 @@ def normalize(img: np.ndarray, mean: Any, std: Any, data_format: str = "CHW", to
     m, s = (np.asarray(v, "float32").reshape(shape) for v in (mean, std))
     if to_rgb:
         img = img[::-1] if first else img[..., ::-1]
-    out = img - m
+    out = np.ascontiguousarray(img) - m  # numpy would else go along the memory, in loops over few channels
     out /= s
     return out
 
