@@ -82,6 +82,13 @@ class BadIndex(ValueError, IndexError):
     """An index beyond its axis, where upstream raises ValueError. Both kinds are caught by either name."""
 
 
+class MissingKey(KeyError):
+    """A KeyError that prints as a message, not as the repr of one."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 def _maker(kind: str, base: type[Exception]) -> Any:
     def make(fact: str, *, expected: str = "", received: str = "", hint: str = "", at: str | None = None) -> Exception:
         return base(message(kind, fact, expected, received, hint, at))
@@ -97,6 +104,8 @@ invalid_type = _maker("InvalidType", TypeError)
 out_of_range = _maker("OutOfRange", OutOfRange)
 bad_index = _maker("InvalidArgument", BadIndex)
 not_found = _maker("NotFound", ValueError)
+missing_key = _maker("NotFound", MissingKey)
+no_attribute = _maker("NotFound", AttributeError)
 precondition = _maker("PreconditionNotMet", RuntimeError)
 unavailable = _maker("Unavailable", RuntimeError)
 unimplemented = _maker("Unimplemented", NotImplementedError)

@@ -234,6 +234,10 @@ def make_parameter(
             "create_parameter: the shape is not made of integers.", expected="list of int", received=f"shape: {shape!r}"
         )
     shape = tuple(int(n) for n in shape)
+    if any(n < 0 for n in shape):
+        raise errors.asserted(
+            "create_parameter: a size is negative.", expected="sizes of 0 or more", received=f"shape: {list(shape)}"
+        )
     if min(shape, default=0) < 0:
         raise errors.asserted(
             "create_parameter: a size is negative.", expected="sizes of 0 or more", received=f"shape: {list(shape)}"

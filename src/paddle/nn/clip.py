@@ -12,12 +12,17 @@ from ..engine.ops.elementwise import cast, maximum, minimum, sqrt
 from ..engine.ops.reduction import sum_
 from ..engine.ops.rows import RowGrad
 from ..tensor.tensor import Tensor
+from ..utils.public import guard_class
 
 __all__ = ["ClipGradBase", "ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
 
 
 class ClipGradBase:
     """Base of clippers: called with (parameter, gradient) pairs, gives such pairs."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        guard_class(cls)
 
     def __call__(self, params_grads: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
         trace = tracing.current()
@@ -45,7 +50,11 @@ class ClipGradBase:
 
     def clip(self, grads: list[Tensor]) -> list[Tensor]:
         """The clipped gradients; of one by rows its values, each row's sum in one place."""
-        raise NotImplementedError(f"{type(self).__name__}: write clip(grads), or __call__(params_grads).")
+        raise errors.unimplemented(
+            f"{type(self).__name__}: it has no clip.",
+            expected="a subclass with `def clip(self, grads)`, or with __call__(params_grads)",
+            received="a call of ClipGradBase.clip",
+        )
 
     def config(self) -> Any:
         """What the result depends on besides the gradients, or None if that is not known."""
@@ -85,7 +94,11 @@ class ClipGradByValue(ClipGradBase):
         self.max = _positive_number("ClipGradByValue", "max", max)
         if min is None:
             if self.max <= 0:
-                raise AssertionError("(InvalidArgument) ClipGradByValue: max is not positive, and min is not given.")
+                raise errors.asserted(
+                    "ClipGradByValue: max is not positive, and min is not given.",
+                    expected="max > 0, or a min",
+                    received=f"max: {max}",
+                )
             min = -self.max
         self.min = _positive_number("ClipGradByValue", "min", min)
 
@@ -134,7 +147,11 @@ class ClipGradByGlobalNorm(ClipGradBase):
     def __init__(self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False) -> None:
         self.clip_norm = _positive_number("ClipGradByGlobalNorm", "clip_norm", clip_norm)
         if not isinstance(auto_skip_clip, bool):
-            raise AssertionError("(InvalidType) ClipGradByGlobalNorm: auto_skip_clip is not a bool.")
+            raise errors.asserted(
+                "ClipGradByGlobalNorm: auto_skip_clip is not a bool.",
+                expected="True or False",
+                received=f"auto_skip_clip: {auto_skip_clip!r}",
+            )
         self.group_name, self.auto_skip_clip = group_name, auto_skip_clip
 
     def clip(self, grads: list[Tensor]) -> list[Tensor]:

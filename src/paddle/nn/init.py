@@ -66,7 +66,9 @@ def eye_(tensor: Tensor) -> Tensor:
     import numpy as np
 
     if tensor.ndim != 2:
-        raise AssertionError("(InvalidArgument) eye_: only tensors with 2 dimensions are supported.")
+        from ..engine import errors
+
+        raise errors.asserted("eye_: this is no matrix.", expected="two axes", received=f"tensor: {tensor.type}")
     return _fill(tensor, init.Assign(np.eye(*tensor.shape)))
 
 

@@ -45,26 +45,23 @@ def explained(e: Exception, unbound: type[Exception] = TypeError) -> Exception |
         return None  # a mistake of the compiler, not of the user
     start = max((i + 1 for i, f in enumerate(frames) if not _inside(f)), default=0)
     at = errors.describe_line(frames[start - 1].f_code.co_filename, frames[start - 1].f_lineno) if start else None
-    name, given, bound = _entry(frames[start:])
-    if _FORMED.match(text):
-        misfit = (
-            _misfit(frames[start:]) if isinstance(e, AssertionError) and " of a Tensor of several" in text else None
-        )
-        return misfit and errors.invalid_type(f"{name}: {misfit[0]}", expected=misfit[1], received=misfit[2], at=at)
-    if isinstance(e, AssertionError):
+    frames, formed = frames[start:], bool(_FORMED.match(text))
+    if isinstance(e, AssertionError) and not (formed and " of a Tensor of several" in text):
         return None
-    if not bound:
-        word = "InvalidType" if unbound is TypeError else "InvalidArgument"
-        return unbound(errors.message(word, f"{name}: {_sentence(text)}", given.pop(""), arguments(given), at=at))
-    misfit = _misfit(frames[start:])
-    kind = _base(e)
+    call = _Call(frames)
+    if formed:
+        misfit = _misfit(frames) if isinstance(e, AssertionError) else None
+        return misfit and errors.invalid_type(
+            f"{call.name}: {misfit[0]}", expected=misfit[1], received=misfit[2], at=at
+        )
+    misfit, kind = (_misfit(frames), _base(e)) if call.bound else (None, unbound)
     if kind is ValueError and misfit and re.match("could not convert|invalid literal|Could not convert", text):
         kind = TypeError
     word = "InvalidType" if kind is TypeError else "InvalidArgument"
-    if misfit:
-        return kind(errors.message(word, f"{name}: {misfit[0]}", misfit[1], misfit[2], at=at))
-    found = kind(errors.message(word, f"{name}: {_sentence(text)}", received=arguments(given), at=at))
-    found.__cause__ = e  # there may be more to learn from it
+    fact, *told = misfit or (_sentence(text, call.method), call.expected, arguments(call.given))
+    found = kind(errors.message(word, f"{call.name}: {fact}", *told, at=at))
+    if call.bound and not misfit:
+        found.__cause__ = e  # there may be more to learn from it
     return found
 
 
@@ -102,40 +99,79 @@ def _inside(frame: python.FrameType, numpy: bool = True) -> bool:
     return frame.f_code.co_filename.startswith((errors._PACKAGE, _NUMPY) if numpy else errors._PACKAGE)
 
 
-def _entry(frames: list[python.FrameType]) -> tuple[str, dict[str, Any], bool]:
-    """What the user called: its name, its arguments by name, and whether it takes them at all."""
-    wrapper: Mapping[str, Any] = {}
-    for frame in frames:
-        code, own = frame.f_code, frame.f_locals
-        if code.co_flags & inspect.CO_VARARGS and callable(own.get("f", own.get("self"))):
-            wrapper = own  # of `public`, or Layer.__call__
-            continue
-        given = _given(frame)
-        if "self" not in given:
-            return code.co_name, given, True
-        kind = type(given.pop("self")).__name__
-        return kind if code.co_name in ("forward", "__init__") else f"{kind}.{code.co_name}", given, True
-    f = wrapper.get("f", wrapper.get("self"))
-    call = f if inspect.isroutine(f) else f.forward  # type: ignore[union-attr]
-    shown = re.sub(r"(?<=[\w\]]): [^,()=]+(?= =|,|\)| )", "", re.sub(r" -> .*", "", str(inspect.signature(call))))
-    name = getattr(f, "__name__", type(f).__name__)
-    args, kwargs = wrapper.get("args", wrapper.get("inputs", ())), wrapper.get("kwargs", {})
-    given = {**{f"argument {i}": a for i, a in enumerate(args, 1)}, **kwargs}
-    return name, {**given, "": name + shown.replace(" = ", "=")}, False
+class _Call:
+    """What the user called.
+
+    Attributes:
+        name: of the function, layer or method.
+        given: arguments by name, those left at their defaults left out.
+        expected: how it is called.
+        bound: whether it takes these arguments at all.
+        method: it takes an owner besides.
+    """
+
+    def __init__(self, frames: list[python.FrameType]) -> None:
+        wrapper: Mapping[str, Any] = {}
+        self.bound = False
+        for frame in frames:
+            own = frame.f_locals
+            if frame.f_code.co_flags & inspect.CO_VARARGS and callable(own.get("f", own.get("self"))):
+                wrapper = own  # of `public`, `guard`, or Layer.__call__
+                continue
+            self.given, self.bound = _given(frame), True
+            f, owner = _function(frame), own.get("self")
+            self.name = frame.f_code.co_name
+            break
+        else:
+            owner = wrapper.get("self")
+            f = wrapper.get("f") or owner.forward  # type: ignore[union-attr]
+            self.name = getattr(f, "__name__", "forward")
+            args = enumerate(wrapper.get("args", wrapper.get("inputs", ())), 1)
+            self.given = {**{f"argument {i}": a for i, a in args}, **wrapper.get("kwargs", {})}
+        self.method = owner is not None
+        if owner is not None:
+            kind = type(owner).__name__
+            self.name = kind if not self.name or self.name in ("forward", "__init__") else f"{kind}.{self.name}"
+        parameters = dict(inspect.signature(f).parameters) if f is not None else {}
+        parameters.pop("self", None)
+        for n, p in parameters.items():
+            if n in self.given and (self.given[n] is p.default or (p.default == 0 and self.given[n] == 0)):
+                del self.given[n]
+        self.expected = f"{self.name}({_shown(parameters)})" if f is not None else ""
+
+
+def _shown(parameters: Mapping[str, inspect.Parameter]) -> str:
+    """Parameters with their defaults, without types."""
+    empty = inspect.Parameter.empty
+    found = inspect.Signature([p.replace(annotation=empty) for p in parameters.values()])
+    return str(found)[1:-1]
 
 
 def _given(frame: python.FrameType) -> dict[str, Any]:
     code = frame.f_code
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return {n: frame.f_locals[n] for n in names if n in frame.f_locals and n != "name"}
+    return {n: frame.f_locals[n] for n in names if n in frame.f_locals and n not in ("self", "name")}
+
+
+def _function(frame: python.FrameType) -> Any:
+    """The function that a frame runs, if it can be found by its name."""
+    name = frame.f_code.co_name
+    found = [frame.f_globals.get(name)]
+    for cls in type(frame.f_locals.get("self")).__mro__:
+        found += [cls.__dict__.get(name), cls.__dict__.get("forward")]
+    for f in found:
+        while f is not None and getattr(f, "__code__", None) is not frame.f_code:
+            f = getattr(f, "__wrapped__", None)
+        if f is not None:
+            return f
+    return None
 
 
 def _misfit(frames: list[python.FrameType]) -> tuple[str, str, str] | None:
     """Fact, expected and received of the first argument that is of another kind than its annotation says."""
     for frame in frames:
-        f = frame.f_globals.get(frame.f_code.co_name)
-        kinds = getattr(f, "__annotations__", {})
-        for name, value in _given(frame).items() if inspect.isfunction(f) else ():
+        kinds = getattr(_function(frame), "__annotations__", {})
+        for name, value in _given(frame).items() if kinds else ():
             kind, _, rest = str(kinds.get(name, "")).partition(" | ")
             if kind not in _KINDS or rest not in ("", "None") or (rest and value is None):
                 continue
@@ -150,7 +186,9 @@ def _base(e: Exception) -> Any:
     return next(c for c in type(e).__mro__ if c.__module__ == "builtins" and c is not UnicodeError)
 
 
-def _sentence(text: str) -> str:
+def _sentence(text: str, method: bool) -> str:
     """A message of Python's or numpy's as a sentence about the function."""
     text = re.sub(r"^(?:[\w<>]+\.)*[\w<>]+\(\) ", "", text.strip().split("\n")[0]) or "it cannot take these arguments"
+    if method and " positional argument" in text and " given" in text:  # Python counts the owner
+        text = re.sub(r"\d+", lambda m: str(int(m[0]) - 1), text)
     return text if text.endswith(".") else text + "."

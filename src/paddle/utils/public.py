@@ -72,6 +72,31 @@ def refuse(e: Exception, unbound: type[Exception] = TypeError) -> NoReturn:
     raise found from found.__cause__
 
 
+def guard(f: F) -> F:
+    """A method whose mistakes, as Python or numpy tell them, reach the user in the project's form."""
+
+    @functools.wraps(f)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(self, *args, **kwargs)
+        except Exception as e:
+            refuse(e)
+
+    return call  # type: ignore[return-value]
+
+
+def guard_class(cls: type, *methods: str) -> None:
+    """Guards the constructor and methods of a class of the package; called from `__init_subclass__`.
+
+    Classes of users stay as they are. Methods that run in every step are better left alone: a guard is a call.
+    """
+    if cls.__module__.startswith("paddle."):
+        for name in ("__init__", *methods):
+            f = cls.__dict__.get(name)
+            if inspect.isfunction(f):
+                setattr(cls, name, guard(f))
+
+
 def one_step(f: F) -> F:
     """f, recorded as a single step from its second visit at a place on."""
     from ..engine.eager import trace as tracing

@@ -45,7 +45,7 @@ class Assign(Valued):
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         if not isinstance(value, (Tensor, np.ndarray, list, tuple)):
-            raise errors.invalid_type(
+            raise errors.asserted(
                 "Assign: the value is of the wrong type.",
                 expected="a Tensor, numpy.ndarray, list or tuple",
                 received=type(value).__name__,
@@ -76,14 +76,22 @@ class Dirac(Valued):
 
     def __init__(self, groups: int = 1, name: str | None = None) -> None:
         if not isinstance(groups, int) or groups <= 0:
-            raise AssertionError("(InvalidArgument) Dirac: groups is not a positive int.")
+            raise errors.asserted(
+                "Dirac: groups is not positive.", expected="an int > 0", received=f"groups: {groups!r}"
+            )
         self._groups = groups
 
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:
         if len(shape) not in (3, 4, 5):
-            raise AssertionError(f"(InvalidArgument) Dirac: only weights of 3 to 5 axes, not {list(shape)}.")
+            raise errors.asserted(
+                "Dirac: the weight is no convolution's.", expected="3 to 5 axes", received=f"shape: {list(shape)}"
+            )
         if shape[0] % self._groups:
-            raise AssertionError("(InvalidArgument) Dirac: groups does not divide the output channels.")
+            raise errors.asserted(
+                "Dirac: groups does not divide the output channels.",
+                expected="shape[0] % groups == 0",
+                received=f"shape: {list(shape)}, groups: {self._groups}",
+            )
         a = np.zeros(shape, "float64")
         out = shape[0] // self._groups
         middle = tuple(n // 2 for n in shape[2:])

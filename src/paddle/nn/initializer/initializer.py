@@ -12,6 +12,7 @@ from ...engine.eager import trace as tracing
 from ...engine.ops.elementwise import cast
 from ...framework.param import adopt
 from ...tensor.tensor import Tensor
+from ...utils.public import guard_class
 
 __all__ = ["Initializer", "calculate_gain"]
 
@@ -22,12 +23,20 @@ class Initializer:
     A subclass writes `forward(param, block)`, which changes the parameter and returns it.
     """
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        guard_class(cls, "forward", "value")
+
     def __call__(self, param: Tensor, block: Any = None) -> Tensor:
         return self.forward(param, block)
 
     def forward(self, param: Tensor, block: Any = None) -> Tensor:
         """Changes the parameter and returns it. `block` belongs to static programs, and is None here."""
-        raise NotImplementedError(f"{type(self).__name__}: write forward(param, block).")
+        raise errors.unimplemented(
+            f"{type(self).__name__}: it has no forward.",
+            expected="a subclass with `def forward(self, param, block)`",
+            received="a call of Initializer.forward",
+        )
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{k.lstrip('_')}={v}" for k, v in vars(self).items())
@@ -55,7 +64,11 @@ class Valued(Initializer):
 
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """The values, as a Tensor or array of `shape`; the element type is set later."""
-        raise NotImplementedError(f"{type(self).__name__}: write value(shape, dtype).")
+        raise errors.unimplemented(
+            f"{type(self).__name__}: it has no value.",
+            expected="a subclass with `def value(self, shape, dtype)`",
+            received="a call of Valued.value",
+        )
 
 
 def as_owned(a: np.ndarray, dtype: Any) -> np.ndarray:

@@ -51,8 +51,12 @@ class Uniform(Valued):
     """
 
     def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
-        if high < low:
-            raise AssertionError("(InvalidArgument) Uniform: high is less than low.")
+        if low is None or high is None or high < low:
+            raise errors.asserted(
+                "Uniform: the bounds are in the wrong order.",
+                expected="low <= high",
+                received=f"low: {low}, high: {high}",
+            )
         self._low, self._high = low, high
 
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -213,7 +217,11 @@ class Orthogonal(Valued):
 
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:
         if len(shape) < 2:
-            raise AssertionError("(InvalidArgument) Orthogonal: the parameter has fewer than two axes.")
+            raise errors.asserted(
+                "Orthogonal: the parameter has fewer than two axes.",
+                expected="[M, ...]",
+                received=f"shape: {list(shape)}",
+            )
         rows, columns = shape[0], math.prod(shape[1:])
         a = _host().standard_normal((max(rows, columns), min(rows, columns)))
         q, r = np.linalg.qr(a)

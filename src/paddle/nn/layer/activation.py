@@ -182,9 +182,7 @@ Softmax.dim = property(lambda self: self._axis)  # type: ignore[attr-defined]
 
 def _softmax2d(self: Any, x: Tensor) -> Tensor:
     if x.ndim not in (3, 4):
-        raise AssertionError(
-            errors.message("InvalidArgument", "Softmax2D: x is not an image.", "3 or 4 axes", f"x: {x.type}")
-        )
+        raise errors.asserted("Softmax2D: x is not an image.", expected="3 or 4 axes", received=f"x: {x.type}")
     return F.softmax(x, axis=-3)
 
 

@@ -6,16 +6,30 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ...engine import errors
-from ...tensor.tensor import Tensor
+from ...framework.param import Parameter
 from .layers import Layer
 
 __all__ = ["LayerDict", "LayerList", "ParameterDict", "ParameterList", "Sequential"]
 
 
-def _absolute(i: int, n: int) -> int:
+def _absolute(i: Any, n: int, where: str) -> int:
+    """A position in [0, n). KeyError, as upstream, for what is no integer; IndexError where there is none."""
+    if not hasattr(i, "__index__"):
+        raise errors.missing_key(f"{where}: this is no position.", expected="an int or a slice", received=f"{i!r}")
     if not -n <= i < n:
-        raise IndexError(f"(OutOfRange) index {i} is out of range, should be an integer in range [{-n}, {n}).")
+        raise errors.out_of_range(
+            f"{where}: there is no such entry.", expected=f"an integer in [{-n}, {n})", received=f"index: {i}"
+        )
     return i + n if i < 0 else i
+
+
+def _member(members: Mapping[str, Any], key: Any, where: str) -> Any:
+    try:
+        return members[key]
+    except KeyError:
+        raise errors.missing_key(
+            f"{where}: there is no entry {key!r}.", expected=f"one of {list(members)}", received=f"{key!r}"
+        ) from None
 
 
 class Sequential(Layer):
@@ -44,13 +58,13 @@ class Sequential(Layer):
                 self.add_sublayer(str(i), layer)
 
     def _key(self, i: int) -> str:
-        return list(self._sub_layers)[_absolute(i, len(self._sub_layers))]
+        return list(self._sub_layers)[_absolute(i, len(self._sub_layers), "Sequential")]
 
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, slice):
             return type(self)(*list(self._sub_layers.values())[name])
         if isinstance(name, str):
-            return self._sub_layers[name]
+            return _member(self._sub_layers, name, "Sequential")
         return self._sub_layers[self._key(name)]
 
     def __setitem__(self, name: Any, layer: Layer) -> None:
@@ -76,7 +90,9 @@ class Sequential(Layer):
 
     def __add__(self, other: Sequential) -> Sequential:
         if not isinstance(other, Sequential):
-            raise ValueError(f"(InvalidArgument) Sequential + {type(other).__name__}: both must be Sequential.")
+            raise errors.invalid_argument(
+                "Sequential: what is added is no Sequential.", expected="a Sequential", received=type(other).__name__
+            )
         return Sequential(*self, *other)
 
     def append(self, module: Layer) -> Sequential:
@@ -93,10 +109,14 @@ class Sequential(Layer):
     def insert(self, index: int, module: Layer) -> Sequential:
         """Puts a layer before position `index`; returns the container."""
         if not isinstance(module, Layer):
-            raise AssertionError(f"(InvalidType) insert: {type(module).__name__} is not a Layer.")
+            raise errors.asserted(
+                "Sequential.insert: not a Layer.", expected="a Layer", received=f"module: {type(module).__name__}"
+            )
         n = len(self)
         if not -n <= index <= n:
-            raise IndexError(f"(OutOfRange) Index out of range: {index}")
+            raise errors.out_of_range(
+                "Sequential.insert: there is no such position.", expected=f"[{-n}, {n}]", received=f"index: {index}"
+            )
         layers = list(self)
         layers.insert(index + n if index < 0 else index, module)
         self._sub_layers.clear()
@@ -116,7 +136,20 @@ class Sequential(Layer):
         return input
 
 
-class LayerList(Layer):
+class _Holder(Layer):
+    """A layer that only holds others."""
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        kind = type(self).__name__
+        raise errors.unimplemented(
+            f"{kind}: it holds others and computes nothing.",
+            expected="a call of one of its entries, or of a Sequential",
+            received=f"a call of {kind}",
+            hint="write a Layer whose forward calls them, as in `for layer in layers: x = layer(x)`.",
+        )
+
+
+class LayerList(_Holder):
     """A list of layers, all of them registered.
 
     Args:
@@ -136,15 +169,15 @@ class LayerList(Layer):
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):
             return type(self)(list(self._sub_layers.values())[idx])
-        return self._sub_layers[str(_absolute(int(idx), len(self)))]
+        return self._sub_layers[str(_absolute(idx, len(self), "LayerList"))]
 
     def __setitem__(self, idx: int, sublayer: Layer) -> None:
-        self._sub_layers[str(_absolute(idx, len(self)))] = sublayer
+        self._sub_layers[str(_absolute(idx, len(self), "LayerList"))] = sublayer
 
     def __delitem__(self, idx: Any) -> None:
         layers = list(self._sub_layers.values())
         if not isinstance(idx, slice):
-            idx = _absolute(idx, len(layers))
+            idx = _absolute(idx, len(layers), "LayerList")
         del layers[idx]
         self._renumber(layers)
 
@@ -179,7 +212,11 @@ class LayerList(Layer):
     def insert(self, index: int, sublayer: Layer) -> None:
         """Puts a layer before position `index`."""
         if not isinstance(index, int) or not -len(self) <= index <= len(self):
-            raise AssertionError(f"(OutOfRange) insert: index {index} is out of range.")
+            raise errors.asserted(
+                "LayerList.insert: there is no such position.",
+                expected=f"an integer in [{-len(self)}, {len(self)}]",
+                received=f"index: {index!r}",
+            )
         layers = list(self)
         layers.insert(index + len(self) if index < 0 else index, sublayer)
         self._renumber(layers)
@@ -191,7 +228,7 @@ class LayerList(Layer):
         return found
 
 
-class LayerDict(Layer):
+class LayerDict(_Holder):
     """A dictionary of layers, all of them registered.
 
     Args:
@@ -209,12 +246,13 @@ class LayerDict(Layer):
             self.update(sublayers)
 
     def __getitem__(self, key: str) -> Layer:
-        return self._sub_layers[key]
+        return _member(self._sub_layers, key, "LayerDict")
 
     def __setitem__(self, key: str, sublayer: Layer) -> None:
         self.add_sublayer(key, sublayer)
 
     def __delitem__(self, key: str) -> None:
+        _member(self._sub_layers, key, "LayerDict")
         del self._sub_layers[key]
 
     def __len__(self) -> int:
@@ -231,6 +269,7 @@ class LayerDict(Layer):
 
     def pop(self, key: str) -> Layer:
         """Takes a layer out, and returns it."""
+        _member(self._sub_layers, key, "LayerDict")
         return self._sub_layers.pop(key)
 
     def keys(self) -> Iterable[str]:
@@ -245,7 +284,7 @@ class LayerDict(Layer):
     def update(self, sublayers: Any) -> None:
         """Adds or replaces entries, from a dictionary or from pairs."""
         if not isinstance(sublayers, Iterable):
-            raise errors.invalid_type(
+            raise errors.asserted(
                 "LayerDict.update: this holds no layers.",
                 expected="a dict, LayerDict or iterable of pairs",
                 received=type(sublayers).__name__,
@@ -253,11 +292,15 @@ class LayerDict(Layer):
         pairs = sublayers.items() if isinstance(sublayers, (Mapping, LayerDict)) else sublayers
         for i, pair in enumerate(pairs):
             if len(pair) != 2:
-                raise ValueError(f"(InvalidArgument) LayerDict.update: entry {i} is not a pair of a name and a layer.")
+                raise errors.invalid_argument(
+                    f"LayerDict.update: entry {i} is not a pair.",
+                    expected="a name and a layer",
+                    received=f"{len(pair)} elements",
+                )
             self.add_sublayer(*pair)
 
 
-class ParameterList(Layer):
+class ParameterList(_Holder):
     """A list of parameters, all of them registered.
 
     Args:
@@ -267,17 +310,21 @@ class ParameterList(Layer):
     def __init__(self, parameters: Iterable[Any] | None = None) -> None:
         super().__init__()
         for i, p in enumerate(parameters or ()):
+            self._accept(p)
             self.add_parameter(str(i), p)
+
+    def _accept(self, p: Any) -> None:
+        if not isinstance(p, Parameter):
+            raise errors.asserted("ParameterList: not a Parameter.", expected="a Parameter", received=type(p).__name__)
 
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):
             return type(self)(list(self._parameters.values())[idx])
-        return self._parameters[str(_absolute(int(idx), len(self)))]
+        return self._parameters[str(_absolute(idx, len(self), "ParameterList"))]
 
     def __setitem__(self, idx: int, param: Any) -> None:
-        if not isinstance(param, Tensor):
-            raise AssertionError(f"(InvalidType) ParameterList: {type(param).__name__} is not a Parameter.")
-        setattr(self, str(_absolute(idx, len(self))), param)
+        self._accept(param)
+        setattr(self, str(_absolute(idx, len(self), "ParameterList")), param)
 
     def __len__(self) -> int:
         return len(self._parameters)
@@ -287,6 +334,7 @@ class ParameterList(Layer):
 
     def append(self, parameter: Any) -> ParameterList:
         """Adds a parameter at the end; returns the list."""
+        self._accept(parameter)
         self.add_parameter(str(len(self)), parameter)
         return self
 
@@ -297,7 +345,7 @@ class ParameterList(Layer):
         return self
 
 
-class ParameterDict(Layer):
+class ParameterDict(_Holder):
     """A dictionary of parameters, all of them registered.
 
     Args:
@@ -310,11 +358,13 @@ class ParameterDict(Layer):
             self.update(parameters)
 
     def __getitem__(self, key: str) -> Any:
-        return self._parameters[key]
+        return _member(self._parameters, key, "ParameterDict")
 
     def __setitem__(self, key: str, param: Any) -> None:
-        if not isinstance(param, Tensor):
-            raise AssertionError(f"(InvalidType) ParameterDict: {type(param).__name__} is not a Parameter.")
+        if not isinstance(param, Parameter):
+            raise errors.asserted(
+                "ParameterDict: not a Parameter.", expected="a Parameter", received=type(param).__name__
+            )
         setattr(self, key, param)
 
     def __len__(self) -> int:
@@ -338,9 +388,17 @@ class ParameterDict(Layer):
     def update(self, parameters: Any) -> None:
         """Adds or replaces entries, from a dictionary or from pairs."""
         if not isinstance(parameters, Iterable):
-            raise AssertionError("(InvalidType) ParameterDict.update: this holds no parameters.")
+            raise errors.asserted(
+                "ParameterDict.update: this holds no parameters.",
+                expected="a dict, ParameterDict or iterable of pairs",
+                received=type(parameters).__name__,
+            )
         pairs = parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters
         for i, pair in enumerate(pairs):
             if len(pair) != 2:
-                raise ValueError(f"(InvalidArgument) ParameterDict.update: entry {i} is not a pair.")
+                raise errors.invalid_argument(
+                    f"ParameterDict.update: entry {i} is not a pair.",
+                    expected="a name and a parameter",
+                    received=f"{len(pair)} elements",
+                )
             self[pair[0]] = pair[1]

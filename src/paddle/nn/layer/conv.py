@@ -8,6 +8,7 @@ from typing import Any
 from ...engine import errors
 from ...tensor.tensor import Tensor
 from .. import functional as F
+from ..functional._check import integer
 from ..initializer import Normal
 from .factory import older_order
 from .layers import Layer
@@ -21,12 +22,13 @@ def sizes(value: Any, n: int, name: str) -> list[int]:
     """One number per dimension, as a list."""
     if isinstance(value, int):
         return [value] * n
-    found = [int(v) for v in value]
-    if len(found) != n:
+    if not isinstance(value, (list, tuple)) or len(value) != n:
         raise errors.invalid_argument(
-            f"conv{n}d: {name} has the wrong length.", expected=f"an int or {n} of them", received=f"{name}: {value}"
+            f"conv{n}d: {name} has the wrong length.",
+            expected=f"an int or {n} of them",
+            received=f"{name}: {value!r:.60}",
         )
-    return found
+    return [integer(v, f"Conv{n}D", f"{name}[{i}]") for i, v in enumerate(value)]
 
 
 def around(padding: Any, n: int) -> list[int] | None:
@@ -68,7 +70,9 @@ class _ConvNd(Layer):
     ) -> None:
         super().__init__()
         if weight_attr is False:
-            raise AssertionError("(InvalidArgument) weight_attr should not be False in Conv.")
+            raise errors.asserted(
+                f"Conv{dims}D: weight_attr is False.", expected="a convolution with weights", received="False"
+            )
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise errors.invalid_argument(
                 f"Conv{dims}D: padding_mode is not known.",
@@ -88,6 +92,12 @@ class _ConvNd(Layer):
         self._dilation = sizes(dilation, dims, "dilation")
         self._kernel_size = sizes(kernel_size, dims, "kernel_size")
         self._padding, self.output_padding = padding, output_padding
+        for label, value in (("in_channels", in_channels), ("out_channels", out_channels), ("groups", groups)):
+            integer(value, f"Conv{dims}D", label)
+        if groups < 1:
+            raise errors.invalid_argument(
+                f"Conv{dims}D: groups is not positive.", expected="groups > 0", received=f"groups: {groups}"
+            )
         if in_channels % groups:
             raise errors.invalid_argument(
                 f"Conv{dims}D: groups does not divide in_channels.",

@@ -7,12 +7,27 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ...engine import errors
 from .layers import Layer
 
 
 def named(text: str, name: Any) -> str:
     """What is printed of a layer, with its `name` argument where there was one."""
     return f"{text}, name={name}" if name and text else f"name={name}" if name else text
+
+
+def activation_named(name: Any, who: str) -> Callable[..., Any]:
+    """The function of nn.functional that `name` names, or `name` itself where it is a function."""
+    from .. import functional
+
+    found = getattr(functional, name, None) if isinstance(name, str) else name
+    if not callable(found):
+        raise errors.no_attribute(
+            f"{who}: there is no such activation.",
+            expected="the name of a function of nn.functional",
+            received=f"{name!r}",
+        )
+    return found
 
 
 def layer_class(
@@ -47,7 +62,11 @@ def layer_class(
         try:
             bound = sig.bind(self, *args, **kwargs)
         except TypeError as e:
-            raise TypeError(f"{name}.__init__() {e}") from None
+            shown = ", ".join(str(p) for p in params[1:])
+            from ...utils.explain import arguments
+
+            given = arguments({**{f"argument {i}": a for i, a in enumerate(args, 1)}, **kwargs})
+            raise errors.invalid_type(f"{name}: {e}.", expected=f"{name}({shown})", received=given) from None
         bound.apply_defaults()
         Layer.__init__(self)
         for k, v in list(bound.arguments.items())[1:]:

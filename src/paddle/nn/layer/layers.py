@@ -18,7 +18,7 @@ from ...engine.types import dtype_of
 from ...framework.param import ParamAttr, Parameter, make_parameter
 from ...tensor.tensor import Tensor
 from ...utils import unique_name
-from ...utils.public import refuse
+from ...utils.public import guard_class, refuse
 from .members import HookRemoveHelper, Members, indent, snake_case
 
 __all__ = ["Layer"]
@@ -71,10 +71,19 @@ class Layer:
         state["_state_dict_hooks"] = OrderedDict()
         state["_built"] = False
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        guard_class(cls)
+
     # -- calling --
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """The computation; a subclass writes it."""
-        raise NotImplementedError(f"{type(self).__name__}: write forward in the subclass.")
+        kind = type(self).__name__
+        raise errors.unimplemented(
+            f"{kind}: it has no forward.",
+            expected="a subclass with `def forward(self, ...)`",
+            received=f"a call of {kind}",
+        )
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         trace = _local.trace
@@ -138,7 +147,12 @@ class Layer:
         return out if changed is None else changed
 
     def backward(self, *inputs: Any) -> Any:
-        raise ValueError("Layer shouldn't implement backward")
+        raise errors.invalid_argument(
+            f"{type(self).__name__}: layers have no backward.",
+            expected="a backward of the result",
+            received="a call of Layer.backward",
+            hint="call loss.backward(); write a PyLayer for a gradient of your own.",
+        )
 
     # -- hooks --
     def register_forward_pre_hook(
@@ -248,7 +262,9 @@ class Layer:
         elif hasattr(self, name) and name not in table:
             fact = f"the layer has an attribute {name!r} already"
         if fact:
-            raise KeyError(errors.message("InvalidArgument", f"add_{what}: {fact}."))
+            raise errors.missing_key(
+                f"add_{what}: {fact}.", expected="a new name without a dot", received=f"name: {name!r}"
+            )
 
     def add_parameter(self, name: str, parameter: Any) -> Any:
         """Registers a parameter under a name.
@@ -265,9 +281,13 @@ class Layer:
             KeyError: the name is taken, empty, or contains a dot.
         """
         if "_parameters" not in self.__dict__:
-            raise errors.precondition("add_parameter: super().__init__() was not called yet.")
+            raise errors.precondition(
+                f"{type(self).__name__}: nothing can be registered before Layer.__init__() has run.",
+                expected="super().__init__() first in __init__",
+                received=f"add_parameter({name!r}, ...)",
+            )
         self._check_name("parameter", name, self._parameters)
-        if parameter is not None and not isinstance(parameter, (Parameter, Tensor)):
+        if parameter is not None and not isinstance(parameter, Parameter):
             raise errors.invalid_type(
                 "add_parameter: not a Parameter.", expected="a Parameter or None", received=type(parameter).__name__
             )
@@ -306,7 +326,7 @@ class Layer:
             KeyError: the name is taken, empty, or contains a dot.
         """
         if "_buffers" not in self.__dict__:
-            raise ValueError("super().__init__() should be called first")
+            raise self._early("register_buffer")
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise errors.invalid_type(
@@ -329,12 +349,12 @@ class Layer:
             object.__setattr__(self, name, value)
         elif isinstance(value, Parameter):
             if params is None:
-                raise ValueError("super().__init__() should be called first")
+                raise self._early(name)
             self._forget(name, params)
             params[name] = value
         elif isinstance(value, Layer):
             if params is None:
-                raise ValueError("super().__init__() should be called first")
+                raise self._early(name)
             self._forget(name, self._sub_layers)
             self._sub_layers[name] = value
         elif params is not None and name in params:
@@ -343,7 +363,7 @@ class Layer:
             self._assign_registered(self._sub_layers, name, value, "sublayer", "Layer")
         elif isinstance(value, Tensor):
             if params is None:
-                raise ValueError("super().__init__() should be called first")
+                raise self._early(name)
             if name not in self._buffers:
                 self._forget(name, self._buffers)
                 self._non_persistable_buffer_names_set.add(name)
@@ -352,6 +372,13 @@ class Layer:
             self._assign_registered(self._buffers, name, value, "buffer", "Tensor")
         else:
             object.__setattr__(self, name, value)
+
+    def _early(self, name: str) -> Exception:
+        return errors.invalid_argument(
+            f"{type(self).__name__}: nothing can be registered before Layer.__init__() has run.",
+            expected="super().__init__() first in __init__",
+            received=f"an assignment of {name}",
+        )
 
     def _assign_registered(self, table: Any, name: str, value: Any, what: str, kind: str) -> None:
         if value is not None:
@@ -479,10 +506,10 @@ class Layer:
         at: Any = self
         for part in target.split(".") if target else ():
             if not hasattr(at, part):
-                raise AttributeError(f"{type(at).__name__} has no attribute `{part}`")
+                raise _nothing_at(target, f"{type(at).__name__} has no {part}", f"a {kind}")
             at = getattr(at, part)
             if kind == "Layer" and not isinstance(at, Layer):
-                raise AttributeError(f"`{part}` is not a Layer")
+                raise _nothing_at(target, f"{part} is no Layer", "a Layer")
         return at
 
     def get_sublayer(self, target: str) -> Layer:
@@ -500,15 +527,17 @@ class Layer:
             strict (bool): raises AttributeError if nothing is there now. Default: False.
         """
         if not target:
-            raise ValueError("set_sublayer: the name is empty.")
+            raise errors.invalid_argument("set_sublayer: the name is empty.", expected="a name", received="target: ''")
         if not isinstance(layer, Layer):
-            raise ValueError(f"set_sublayer: {type(layer).__name__} is not a Layer.")
+            raise errors.invalid_argument(
+                "set_sublayer: not a Layer.", expected="a Layer", received=f"layer: {type(layer).__name__}"
+            )
         where, _, name = target.rpartition(".")
         parent = self.get_sublayer(where)
         if strict and not hasattr(parent, name):
-            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+            raise _nothing_at(target, f"{type(parent).__name__} has no {name}", "a Layer")
         if hasattr(parent, name) and not isinstance(getattr(parent, name), Layer):
-            raise AttributeError(f"`{name}` is not a Layer")
+            raise _nothing_at(target, f"{name} is no Layer", "a Layer")
         setattr(parent, name, layer)
 
     set_submodule = set_sublayer
@@ -518,7 +547,7 @@ class Layer:
         where, _, name = target.rpartition(".")
         owner = self.get_sublayer(where)
         if name not in owner._parameters:
-            raise AttributeError(f"{type(owner).__name__} has no parameter `{name}`")
+            raise _nothing_at(target, f"{type(owner).__name__} has no parameter {name}", "a parameter")
         return owner._parameters[name]
 
     def get_buffer(self, target: str) -> Tensor:
@@ -526,12 +555,16 @@ class Layer:
         where, _, name = target.rpartition(".")
         owner = self.get_sublayer(where)
         if name not in owner._buffers:
-            raise AttributeError(f"{type(owner).__name__} has no buffer `{name}`")
+            raise _nothing_at(target, f"{type(owner).__name__} has no buffer {name}", "a buffer")
         return owner._buffers[name]
 
     def get_extra_state(self) -> Any:
         """State of a subclass beyond Tensors."""
-        raise RuntimeError(f"{type(self).__name__}: get_extra_state is not written in this class.")
+        raise errors.precondition(
+            f"{type(self).__name__}: it has no get_extra_state.",
+            expected="a subclass that writes get_extra_state",
+            received="a call of Layer.get_extra_state",
+        )
 
     def apply(self, fn: Callable[[Layer], Any]) -> Layer:
         """Calls `fn` on every sublayer, inner ones first, and on this layer, which is returned."""
@@ -642,10 +675,10 @@ class Layer:
 
         Raises:
             AssertionError: a value has the right shape and another dtype.
-            TypeError: no dictionary.
+            AttributeError: no dictionary.
         """
         if not hasattr(state_dict, "get"):
-            raise errors.invalid_type(
+            raise errors.no_attribute(
                 "set_state_dict: this holds no parameters.", expected="a dict", received=type(state_dict).__name__
             )
         missing: list[str] = []
@@ -723,7 +756,7 @@ class Layer:
         if device is not None:
             _check_device(device)
         if blocking is not None and not isinstance(blocking, bool):
-            raise AssertionError("(InvalidType) to: blocking is not a bool.")
+            raise errors.asserted("to: blocking is not a bool.", expected="True or False", received=f"{blocking!r}")
         return self if dtype is None else self._convert(dtype_of(dtype), label=dtype)
 
     def _convert(self, dtype: Any, excluded: Any = (), label: Any = None) -> Layer:
@@ -793,6 +826,10 @@ class Layer:
         if parts:
             text += "\n  " + "\n  ".join(parts) + "\n"
         return text + ")"
+
+
+def _nothing_at(target: str, fact: str, expected: str) -> Exception:
+    return errors.no_attribute(f"Layer: there is nothing at {target!r}: {fact}.", expected=expected, received=target)
 
 
 def retype(t: Tensor, dtype: Any) -> None:

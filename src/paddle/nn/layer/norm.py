@@ -10,8 +10,9 @@ import numpy as np
 from ...engine import errors, types
 from ...tensor.tensor import Tensor
 from .. import functional as F
+from ..functional._check import integer
 from ..initializer import Constant, Normal
-from .factory import older_order
+from .factory import activation_named, older_order
 from .layers import Layer
 
 __all__ = [
@@ -302,7 +303,7 @@ class BatchNorm(_Statistics):
     ) -> None:
         super().__init__(dtype=dtype)
         if bias_attr is False:
-            raise AssertionError("(InvalidArgument) bias_attr should not be False in batch_norm.")
+            raise errors.asserted("BatchNorm: bias_attr is False.", expected="a bias", received="bias_attr: False")
         self._param_attr, self._bias_attr, self._act = param_attr, bias_attr, act
         self._momentum, self._epsilon, self._data_layout = momentum, epsilon, data_layout
         self._is_test, self._use_global_stats = is_test, use_global_stats
@@ -324,7 +325,7 @@ class BatchNorm(_Statistics):
             data_format=self._data_layout,
             use_global_stats=self._use_global_stats,
         )
-        return getattr(F, self._act)(out) if self._act else out
+        return activation_named(self._act, "BatchNorm")(out) if self._act else out
 
 
 class _InstanceNormNd(Layer):
@@ -357,8 +358,10 @@ class _InstanceNormNd(Layer):
     ) -> None:
         super().__init__()
         if (weight_attr is False) != (bias_attr is False):
-            raise AssertionError(
-                "(InvalidArgument) weight_attr and bias_attr must be set to False at the same time in InstanceNorm"
+            raise errors.asserted(
+                f"{type(self).__name__}: one of weight_attr and bias_attr is False.",
+                expected="both of them False, or neither",
+                received=f"weight_attr: {weight_attr!r}, bias_attr: {bias_attr!r}",
             )
         self._num_features, self._epsilon, self._momentum, self._name = num_features, epsilon, momentum, name
         self._weight_attr, self._bias_attr, self._data_format = weight_attr, bias_attr, data_format
@@ -524,6 +527,12 @@ class GroupNorm(Layer):
             )
         self._num_groups, self._num_channels, self._epsilon = num_groups, num_channels, epsilon
         self._weight_attr, self._bias_attr, self._data_format, self._name = weight_attr, bias_attr, data_format, name
+        if integer(num_groups, "GroupNorm", "num_groups") < 1:
+            raise errors.invalid_argument(
+                "GroupNorm: num_groups is not positive.",
+                expected="num_groups > 0",
+                received=f"num_groups: {num_groups}",
+            )
         if num_channels % num_groups:
             raise errors.invalid_argument(
                 "GroupNorm: num_groups does not divide num_channels.",
@@ -599,9 +608,13 @@ class SpectralNorm(Layer):
         self._power_iters, self._epsilon, self._dim, self._dtype = power_iters, eps, dim, dtype
         shape = list(weight_shape)
         if math.prod(shape) <= 0:
-            raise AssertionError("(InvalidArgument) SpectralNorm: any dimension of `weight_shape` cannot be 0.")
+            raise errors.asserted(
+                "SpectralNorm: a size is not positive.", expected="sizes above 0", received=f"weight_shape: {shape}"
+            )
         if dim >= len(shape):
-            raise AssertionError("(InvalidArgument) SpectralNorm: dim is out of range.")
+            raise errors.asserted(
+                "SpectralNorm: there is no such axis.", expected=f"dim in [0, {len(shape)})", received=f"dim: {dim}"
+            )
         h = shape[dim]
         for name, n in (("weight_u", h), ("weight_v", math.prod(shape) // h)):
             p = self.create_parameter([n], None, dtype, default_initializer=Normal(0.0, 1.0))

@@ -13,6 +13,7 @@ from ...tensor.tensor import Tensor
 from .. import functional as F
 from .common import Dropout, Linear
 from .container import LayerList
+from .factory import activation_named
 from .layers import Layer
 from .norm import LayerNorm
 
@@ -32,7 +33,11 @@ def _convert_param_attr_to_list(param_attr: Any, n: int) -> list[Any]:
     """One attribute per part: a list as it is, anything else n times (names with the part's number)."""
     if isinstance(param_attr, (list, tuple)):
         if len(param_attr) != n:
-            raise AssertionError(f"(InvalidArgument) length of param_attr should be {n} when it is a list/tuple.")
+            raise errors.asserted(
+                "Transformer: the list of attributes has the wrong length.",
+                expected=f"{n} attributes, or one for all",
+                received=f"{len(param_attr)} of them",
+            )
         return [ParamAttr() if a is True else ParamAttr._to_attr(a) if a is not None else a for a in param_attr]
     if isinstance(param_attr, bool) or param_attr is None:
         return [param_attr if param_attr is False or param_attr is None else ParamAttr() for _ in range(n)]
@@ -88,8 +93,10 @@ class MultiHeadAttention(Layer):
     ) -> None:
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0:
-            raise AssertionError(
-                f"(InvalidArgument) MultiHeadAttention: embed_dim {embed_dim} or num_heads {num_heads} is not positive."
+            raise errors.asserted(
+                "MultiHeadAttention: a size is not positive.",
+                expected="embed_dim > 0 and num_heads > 0",
+                received=f"embed_dim: {embed_dim}, num_heads: {num_heads}",
             )
         self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
         self.kdim = embed_dim if kdim is None else kdim
@@ -97,8 +104,10 @@ class MultiHeadAttention(Layer):
         self.need_weights = need_weights
         self.head_dim = embed_dim // num_heads
         if self.head_dim * num_heads != embed_dim:
-            raise AssertionError(
-                f"(InvalidArgument) MultiHeadAttention: num_heads {num_heads} does not divide embed_dim {embed_dim}."
+            raise errors.asserted(
+                "MultiHeadAttention: num_heads does not divide embed_dim.",
+                expected="embed_dim % num_heads == 0",
+                received=f"embed_dim: {embed_dim}, num_heads: {num_heads}",
             )
         self.q_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr=bias_attr)
         self.k_proj = Linear(self.kdim, embed_dim, weight_attr, bias_attr=bias_attr)
@@ -178,7 +187,11 @@ class _TransformerLayer(Layer):
     def _check(self, **values: Any) -> None:
         for name, value in values.items():
             if value <= 0:
-                raise AssertionError(f"(InvalidArgument) {type(self).__name__}: expected {name} > 0, got {value}.")
+                raise errors.asserted(
+                    f"{type(self).__name__}: {name} is not positive.",
+                    expected=f"{name} > 0",
+                    received=f"{name}: {value}",
+                )
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
@@ -202,7 +215,7 @@ class _TransformerLayer(Layer):
             setattr(self, f"norm{i}", LayerNorm(d_model, eps))
         for i in range(1, parts + 1):
             setattr(self, f"dropout{i}", Dropout(dropout, mode="upscale_in_train"))
-        self.activation = getattr(F, activation)
+        self.activation = activation_named(activation, type(self).__name__)
 
 
 _LAYER_ARGS = """
@@ -471,7 +484,9 @@ class Transformer(Layer):
         super().__init__()
         for name, value in (("d_model", d_model), ("nhead", nhead), ("dim_feedforward", dim_feedforward)):
             if value <= 0:
-                raise AssertionError(f"(InvalidArgument) Transformer: expected {name} > 0, got {value}.")
+                raise errors.asserted(
+                    f"Transformer: {name} is not positive.", expected=f"{name} > 0", received=f"{name}: {value}"
+                )
 
         def pick(attr: Any, decoder: bool) -> Any:
             """The attributes of one side: of a pair one each, of three those of its parts."""
@@ -483,7 +498,11 @@ class Transformer(Layer):
                 return [attr[0], attr[0], attr[1]] if decoder else list(attr)
             if len(attr) == 3:
                 return list(attr) if decoder else [attr[0], attr[2]]
-            raise AssertionError("(InvalidArgument) length of weight_attr and bias_attr should be 1, 2 or 3.")
+            raise errors.asserted(
+                "Transformer: the list of attributes has the wrong length.",
+                expected="1, 2 or 3 attributes",
+                received=f"{len(attr)} of them",
+            )
 
         common = (dropout, activation, attn_dropout, act_dropout, normalize_before)
         if custom_encoder is not None:

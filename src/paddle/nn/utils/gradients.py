@@ -12,6 +12,7 @@ from ...engine.ops.elementwise import cast, greater_than, maximum, minimum, sqrt
 from ...engine.ops.reduction import Max, sum_
 from ...framework.grad_mode import no_grad
 from ...tensor.tensor import Tensor
+from ...utils.public import public
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 
@@ -25,6 +26,7 @@ def _with_grad(parameters: Tensor | Iterable[Any]) -> list[Any]:
     return params
 
 
+@public(guarded=True)
 @no_grad()
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Any], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
@@ -91,6 +93,7 @@ def clip_grad_norm_(
     return total
 
 
+@public(guarded=True)
 @no_grad()
 def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> None:
     """Keeps every element of the gradients of parameters, in place, within [-clip_value, clip_value].

@@ -11,6 +11,7 @@ from ...engine.ops.reduction import sum_
 from ...framework.grad_mode import no_grad
 from ...framework.param import Parameter
 from ...tensor.tensor import Tensor
+from ...utils.public import public
 
 __all__ = ["remove_weight_norm", "spectral_norm", "weight_norm"]
 
@@ -23,6 +24,16 @@ def _norm_except(v: Tensor, dim: int) -> Tensor:
 
 def _along(g: Tensor, v: Tensor, dim: int) -> Tensor:
     return g.reshape([v.shape[i] if i == dim else 1 for i in range(v.ndim)]) if dim != -1 else g
+
+
+def _weight(layer: Any, name: str, function: str) -> Any:
+    if name not in layer._parameters:
+        raise errors.missing_key(
+            f"{function}: the layer has no parameter {name!r}.",
+            expected=f"one of {list(layer._parameters)}",
+            received=f"name: {name!r}, layer: {layer!r}",
+        )
+    return layer._parameters[name]
 
 
 class _WeightNorm:
@@ -39,6 +50,7 @@ class _WeightNorm:
         layer.__dict__[self.name] = self.weight(layer)
 
 
+@public(guarded=True)
 def weight_norm(layer: Any, name: str = "weight", dim: int | None = 0) -> Any:
     r"""Writes a weight as direction and length: :math:`w = g\, v / \|v\|`.
 
@@ -59,12 +71,14 @@ def weight_norm(layer: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """
     for hook in layer._forward_pre_hooks.values():
         if isinstance(hook, _WeightNorm) and hook.name == name:
-            raise errors.precondition(f"weight_norm: it is applied to {name} already.")
-    w = getattr(layer, name)
+            raise errors.precondition(
+                f"weight_norm: it is applied to {name} already.", expected="a layer without it", received=f"{layer!r}"
+            )
+    w = _weight(layer, name, "weight_norm")
     dim = -1 if dim is None else dim
     if not -w.ndim <= dim < w.ndim:
-        raise AssertionError(
-            "(InvalidArgument) weight_norm: dim must be between [-R, R), R means the dimension of weight."
+        raise errors.asserted(
+            "weight_norm: there is no such axis.", expected=f"dim in [{-w.ndim}, {w.ndim})", received=f"dim: {dim}"
         )
     if dim != -1:
         dim %= w.ndim
@@ -81,6 +95,7 @@ def weight_norm(layer: Any, name: str = "weight", dim: int | None = 0) -> Any:
     return layer
 
 
+@public(guarded=True)
 def remove_weight_norm(layer: Any, name: str = "weight") -> Any:
     """Makes the weight a parameter again.
 
@@ -105,7 +120,9 @@ def remove_weight_norm(layer: Any, name: str = "weight") -> Any:
             layer.add_parameter(name, Parameter(w))
             del layer._forward_pre_hooks[key]
             return layer
-    raise errors.invalid_argument(f"remove_weight_norm: weight_norm of {name!r} was not found in {layer!r}.")
+    raise errors.invalid_argument(
+        f"remove_weight_norm: there is no weight_norm of {name!r}.", expected="a layer with it", received=f"{layer!r}"
+    )
 
 
 class _SpectralNorm:
@@ -143,6 +160,7 @@ class _SpectralNorm:
         layer.__dict__[self.name] = self.weight(layer, layer.training)
 
 
+@public(guarded=True)
 def spectral_norm(
     layer: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Any:
@@ -169,10 +187,12 @@ def spectral_norm(
         )
     for hook in layer._forward_pre_hooks.values():
         if isinstance(hook, _SpectralNorm) and hook.name == name:
-            raise errors.precondition(f"spectral_norm: it is applied to {name} already.")
+            raise errors.precondition(
+                f"spectral_norm: it is applied to {name} already.", expected="a layer without it", received=f"{layer!r}"
+            )
     if dim is None:
         dim = int(isinstance(layer, (Linear, Conv1DTranspose, Conv2DTranspose, Conv3DTranspose)))
-    w = getattr(layer, name)
+    w = _weight(layer, name, "spectral_norm")
     hook = _SpectralNorm(name, n_power_iterations, dim, eps)
     with no_grad():
         h, n = hook.rows(w).shape

@@ -9,10 +9,12 @@ from ...engine.ops.elementwise import cast
 from ...engine.ops.shape import reshape
 from ...framework.grad_mode import no_grad
 from ...tensor.tensor import Tensor
+from ...utils.public import public
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
+@public(guarded=True)
 def parameters_to_vector(parameters: Iterable[Any], name: str | None = None) -> Tensor:
     """All elements of parameters, one after another.
 
@@ -32,6 +34,7 @@ def parameters_to_vector(parameters: Iterable[Any], name: str | None = None) -> 
     return concat([reshape(p, (p.size,)) for p in parameters], axis=0)
 
 
+@public(guarded=True)
 @no_grad()
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Any], name: str | None = None) -> None:
     """Gives parameters the elements of a vector, in order.
