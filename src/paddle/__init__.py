@@ -30,7 +30,13 @@ __version__ = version.full_version
 __git_commit__ = version.commit
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
-_LATE = ("debug", "distribution", "fft", "profiler", "signal")  # modules that few programs need, imported when they are first named
+_LATE = (
+    "debug",
+    "distribution",
+    "fft",
+    "profiler",
+    "signal",
+)  # modules that few programs need, imported when they are first named
 
 
 def __getattr__(name):

@@ -234,6 +234,7 @@ class Emitter(Values):
             blocks = self.column_blocks(inner[0])
             self.units([*outer, blocks], lambda: self.columns(inner[0], blocks, column))
             outer_extents = [*(v.extent for v in outer), blocks.extent]
+            inner = [Var(min(COLUMNS, inner[0].extent) if isinstance(inner[0].extent, int) else COLUMNS)]
         elif len(variables) <= 1 and not (variables and heavy(loops)):
             outer, inner = [], variables
             outer_extents = [v.extent for v in inner]

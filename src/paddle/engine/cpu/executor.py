@@ -93,7 +93,7 @@ class Plan:
             fn = s["fn"]
             pointers = [(0, 0), *((self.base(p), p[2]) for p in s["ptrs"])]
             commands.add(functions[fn] if isinstance(fn, str) else fn, s["total"], s["grain"], pointers, s["dims"])
-            self.launches.append(s)
+            self.launches.append(told(s))
             size += 1
         if size:
             self.segments.append((commands.finish(), first))
@@ -206,6 +206,19 @@ class Plan:
         if line is not None and line[0] == "" and self.lines is not None:
             line = self.lines[line[1]]
         return errors.describe_line(*line) if line else ""
+
+
+def told(launch: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of a launch, for errors and profiles. It holds no lists: a great many are kept."""
+    line = launch["line"]
+    return {
+        "op": launch["op"], "fn": launch["fn"], "total": launch["total"], "grain": launch["grain"],
+        "messages": tuple(map(tuple_of, launch["messages"])), "line": None if line is None else tuple(line),
+    }  # fmt: skip
+
+
+def tuple_of(a: Any) -> Any:
+    return tuple(map(tuple_of, a)) if isinstance(a, (list, tuple)) else a
 
 
 class Executor:

@@ -14,7 +14,7 @@ from ..ir.graph import Graph, Node, Value
 from ..ops.elementwise import Detach
 from ..ops.recurrence import Recurrence
 from ..ops.shape import BroadcastTo, Reshape, Transpose
-from .affine import flatten, product_of, squares
+from .affine import Product, flatten, product_of, squares
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
 from .layout import orders
 from .loops import Loops, Store, has_reduce, loads_in
@@ -42,6 +42,7 @@ class Lowering:
         self.orders, self.kept = orders(graph) if fuse else ({}, set())
         self.operands: dict[Value, Operand] = {}
         self.kinds: dict[Node, str] = {}
+        self.products: dict[Node, Product] = {}
         self.cost: dict[Value, int] = {}
         self.inside: set[Value] = set()
         self.weights: dict[Value, int] = {}
@@ -68,6 +69,8 @@ class Lowering:
         self.cost[node.outputs[0]] = count(value)
         if has_reduce(value):
             found = product_of(value, self.operand(node.outputs[0]), at, variables) if len(node.outputs) == 1 else None
+            if found is not None:
+                self.products[node] = found
             return "product" if found is not None else "reduce"
         return "map"
 
@@ -185,6 +188,10 @@ class Lowering:
 
     def product(self, node: Node) -> None:
         out = node.outputs[0]
+        if not self.fuse:  # nothing is inside: the product is that of the node alone
+            p = self.products[node]
+            self.add(ProductStep([out], list(dict.fromkeys((p.a.key, p.b.key))), node, p))
+            return
         scope, variables, at = self.frame(out)
         value = self.own(node, 0, scope, at, None, self.loader({}, {}, at))
         found = product_of(value, self.operand(out), at, variables)
@@ -321,13 +328,24 @@ def steps_of(graph: Graph) -> list[Step]:
     return split(graph, steps)
 
 
+_no_products: set[Any] = set()  # operators that were looked at, with their arguments' unit axes and types
+
+
 def single_steps(graph: Graph) -> list[Step]:
-    """Steps of the first tier: one for each result of each node. Loop forms are not looked at here."""
+    """Steps of the first tier: one for each result of each node. Loop forms are hardly looked at here."""
     lowering = Lowering(graph, False)
     for node in graph.nodes:
         op = node.op
         plain = op.pointwise and not isinstance(op, Detach) and all(supports(v.dtype) for v in node.inputs)
-        kind = "map" if plain and supports(node.outputs[0].dtype) and op.loops else lowering.kind(node)
+        if plain and supports(node.outputs[0].dtype) and op.loops:
+            kind = "map"
+        else:
+            seen = (type(op), *((v.dtype, *(n == 1 for n in v.shape)) for v in (*node.inputs, *node.outputs)))
+            kind = "map" if seen in _no_products else lowering.kind(node)
+            if kind in ("map", "reduce"):
+                if len(_no_products) > 10_000:
+                    _no_products.clear()
+                _no_products.add(seen)
         inputs = list(dict.fromkeys(node.inputs))
         if kind == "host":
             lowering.host(node)

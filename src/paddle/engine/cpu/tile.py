@@ -82,17 +82,21 @@ class Kernel:
             return "nothing"
         if not s.dynamic:
             return repr(s)
-        kinds = "".join("01*"[min(abs(v), 2)] if stride and v >= 0 else "*" for v, stride in s.numbers().values())
+        kinds = "".join("01*"[min(abs(v), 2)] if stride and v >= 0 else "*" for v, stride in self.numbers)
         fixed = (s.kind, s.dtype, s.vector_bytes, s.lanes, s.swap, s.accumulate, s.k_block, s.panel is None)
         sizes = (s.v_cut.s1, s.r1_cut.s1, s.r2_cut.s1, *map(len, (s.units, s.loops, s.k, s.panel or ())))
         return repr((*fixed, *sizes, kinds))
+
+    @cached_property
+    def numbers(self) -> list[tuple[int, bool]]:
+        return list(self.schedule.numbers().values()) if self.schedule else []
 
     def dims(self) -> list[int]:
         """What %dims holds: int64; empty for a static kernel."""
         s = self.schedule
         if s is None or not s.dynamic:
             return []
-        return [v * s.itemsize if stride else v for v, stride in s.numbers().values()]
+        return [v * s.itemsize if stride else v for v, stride in self.numbers]
 
     def text(self, name: str) -> str:
         """The LLVM text of the function."""
@@ -164,6 +168,10 @@ def power_below(n: int, most: int) -> int:
 class _Machine:
     lanes: int
     registers: int
+    way: tuple[Any, ...] | None = None  # the one candidate that is asked for
+
+    def wants(self, parts: dict[str, Any], packed: bool) -> bool:
+        return self.way is None or way_of(parts, packed) == self.way
 
     def tile(self, m1: int, m2: int, nv: int, loads: float, live: int) -> float:
         """Cycles of one multiply-add of every accumulator."""
@@ -189,13 +197,27 @@ def conflicts(strides: list[tuple[int, int]], width: int, itemsize: int) -> bool
 
 
 Candidate = tuple[float, dict[str, Any], bool]  # cycles, fields of a Schedule, whether B is packed
+Way = tuple[Any, ...]  # what tells a candidate from the others for contractions of the same structure
 
 
-def candidates(spec: Contraction, vector_bytes: int, registers: int) -> Iterator[Candidate]:
-    """The ways to cut a contraction that are worth weighing."""
+def structure(spec: Contraction) -> Any:
+    """What the choice for a dynamic contraction goes by: strides, and sizes about."""
+    about = lambda n: n if n <= 16 else 16 + n.bit_length()
+    kind = lambda stride: -1 if stride is None else min(abs(stride), 2)
+    return spec.dtype, tuple((about(x.extent), kind(x.a), kind(x.b), kind(x.c)) for x in spec.axes)
+
+
+def way_of(parts: dict[str, Any], packed: bool) -> Way:
+    axes = (parts["v"], parts["r1"], parts["r2"])
+    tiles = (parts["v_cut"].s1, parts["r1_cut"].s1, parts["r2_cut"].s1)
+    return (parts["kind"], packed, parts["swap"], *tiles, *((d.a > 0, d.b > 0, d.c == 1, d.c > 0) for d in axes))
+
+
+def candidates(spec: Contraction, vector_bytes: int, registers: int, way: Way | None = None) -> Iterator[Candidate]:
+    """The ways to cut a contraction that are worth weighing; only those like `way` if there is one."""
     free, red = simplify(spec.axes)
     itemsize = 4 if spec.dtype == "float32" else 8
-    args = spec, _Machine(vector_bytes // itemsize, registers), itemsize
+    args = spec, _Machine(vector_bytes // itemsize, registers, way), itemsize
     along = free or [Dim(1, 0, 0, 1)]
     if spec.dynamic:  # fewer kinds of kernels
         along = [d for d in along if d.c == 1] or along
@@ -271,6 +293,12 @@ def outer(
             if window and not packable:
                 continue
             for packed in (True,) if window else (False, True) if packable else (False,):
+                parts = dict(
+                    kind="outer", lanes=lanes, swap=swap, loops=tuple(rest), v=v, v_cut=v_cut, v_block=v_cut.tiles,
+                    r1=r1, r1_cut=r1_cut, r2=ONE, r2_cut=Cut(1, 1), r2_block=1, k=k, window=window or None,
+                )  # fmt: skip
+                if not machine.wants(parts, packed):
+                    continue
                 cycles = 0.0
                 b_lane, b_cost = v.b, 1.0
                 if packed:
@@ -305,12 +333,7 @@ def outer(
                         cycles += again * steps * vectors * (each + 0.5)
                 bulky = 0.01 * (packed and v.b != 1 and len(v_cut.sizes) > 1) + 0.05 * (v.c != 1)
                 cycles *= outside * (1.0 + bulky)  # much to compile
-                parts = dict(
-                    kind="outer", lanes=lanes, swap=swap, loops=tuple(rest), v=v, v_cut=v_cut, v_block=v_cut.tiles,
-                    r1=r1, r1_cut=r1_cut, r1_block=r_block, r2=ONE, r2_cut=Cut(1, 1), r2_block=1, k=k,
-                    window=window or None,
-                )  # fmt: skip
-                yield cycles, parts, packed
+                yield cycles, {**parts, "r1_block": r_block}, packed
 
 
 def blocked(
@@ -454,16 +477,18 @@ def dot(
                 if (r1_cut.s1, r2_cut.s1) in tried:
                     continue
                 tried.add((r1_cut.s1, r2_cut.s1))
+                parts = dict(
+                    kind="dot", lanes=lanes, swap=False, loops=tuple(rest), v=v, v_cut=Cut(1, 1), v_block=1,
+                    r1=r1, r1_cut=r1_cut, r1_block=r1_cut.tiles, r2=r2, r2_cut=r2_cut, r2_block=r2_cut.tiles, k=k,
+                )  # fmt: skip
+                if not machine.wants(parts, False):
+                    continue
                 cycles = 0.0
                 for n1, s1 in r1_cut.sizes:
                     for n2, s2 in r2_cut.sizes:
                         each = steps * machine.tile(s1, s2, 1, s1 + s2, s2 + 1) + 15 + 4 * s1 * s2
                         cycles += n1 * n2 * each
                 cycles *= 1.1 * math.prod(d.extent for d in rest)
-                parts = dict(
-                    kind="dot", lanes=lanes, swap=False, loops=tuple(rest), v=v, v_cut=Cut(1, 1), v_block=1,
-                    r1=r1, r1_cut=r1_cut, r1_block=r1_cut.tiles, r2=r2, r2_cut=r2_cut, r2_block=r2_cut.tiles, k=k,
-                )  # fmt: skip
                 yield cycles, parts, False
 
 
@@ -527,6 +552,9 @@ def even_tiles(tiles: int, most: int) -> int:
     return -(-tiles // -(-tiles // max(1, most)))
 
 
+_ways: dict[Any, Way] = {}  # what was chosen last, by structure
+
+
 @lru_cache(maxsize=4096)
 def plan(spec: Contraction, vector_bytes: int, registers: int = 0) -> Kernel:
     """Chooses the tile for a contraction.
@@ -541,9 +569,13 @@ def plan(spec: Contraction, vector_bytes: int, registers: int = 0) -> Kernel:
     """
     if any(x.extent == 0 for x in spec.axes if x.c is not None):
         return Kernel(spec, None)
-    cycles, parts, packed = min(
-        candidates(spec, vector_bytes, registers or (32 if vector_bytes == 64 else 16)), key=lambda c: c[0]
-    )
+    registers = registers or (32 if vector_bytes == 64 else 16)
+    known = (vector_bytes, registers, structure(spec)) if spec.dynamic else None
+    found = list(candidates(spec, vector_bytes, registers, _ways[known])) if known in _ways else []
+    best = min(found or candidates(spec, vector_bytes, registers), key=lambda c: c[0])
+    cycles, parts, packed = best
+    if known is not None:
+        _ways[known] = way_of(parts, packed)
     a, b = (spec.b_offset, spec.a_offset) if parts["swap"] else (spec.a_offset, spec.b_offset)
     s = Schedule(
         dtype=spec.dtype, accumulate=spec.accumulate, dynamic=spec.dynamic, vector_bytes=vector_bytes,

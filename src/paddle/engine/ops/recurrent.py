@@ -114,5 +114,3 @@ def _operator(
         return new, [out]
 
     return build(step, weights, states, elements, reverse)
-
-

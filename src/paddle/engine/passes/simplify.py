@@ -14,21 +14,30 @@ from ..ops.registry import expand
 from ..ops.shape import BroadcastTo, Reshape, Transpose
 
 
+class _Written(Graph):
+    """A graph into which compositions without a loop form are written out, down to primitives."""
+
+    line: Any = None
+
+    def add(self, op: Any, inputs: Any, line: Any = None, types: Any = None) -> tuple[Value, ...]:
+        if op.compose and not op.loops:
+            return expand(op, *inputs)
+        return super().add(op, inputs, line or self.line, types)
+
+
 def decompose(graph: Graph) -> Graph:
     """Compositions without a loop form are written out, down to primitives."""
-    while any(n.op.compose and not n.op.loops for n in graph.nodes):
-
-        def visit(new: Graph, node: Node, inputs: tuple[Value, ...]) -> tuple[Value, ...] | None:
-            if node.op.compose and not node.op.loops:
-                before = len(new.nodes)
-                out = expand(node.op, *inputs)
-                for made in new.nodes[before:]:
-                    made.line = node.line
-                return out
-            return None
-
-        graph = graph.rebuild(visit)
-    return graph
+    if not any(n.op.compose and not n.op.loops for n in graph.nodes):
+        return graph
+    new = _Written(graph.name)
+    env: dict[Value, Value] = {v: new.input(v.type, v.name) for v in graph.inputs}
+    for node in graph.nodes:
+        new.line = node.line
+        inputs = [env[v] for v in node.inputs]
+        env.update(zip(node.outputs, new.add(node.op, inputs, node.line, tuple(v.type for v in node.outputs))))
+    new.outputs = [env[v] for v in graph.outputs]
+    new.drop_unused()
+    return new
 
 
 def simplify(graph: Graph) -> Graph:
