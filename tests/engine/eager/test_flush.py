@@ -327,7 +327,15 @@ def test_a_step_that_a_thread_still_writes_down_is_not_met_by_another(monkeypatc
     np.testing.assert_array_equal(found, np.ones((len(found), 3)))
 
 
-def test_interrupt_during_a_flush_comes_after_it(monkeypatch):
+@pytest.fixture
+def interruptible():
+    """Ctrl-C as Python handles it: where the tests run in the background, it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_interrupt_during_a_flush_comes_after_it(monkeypatch, interruptible):
     x = from_array(np.arange(10, dtype="float32"))
     y = x + 1.0
     run = executor.Plan.__call__
