@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -229,13 +230,22 @@ class Executor:
     that the same script computes the same bits on every run.
     """
 
-    def __init__(self, graph: Graph, donated: tuple[bool, ...]):
-        self.graph, self.donated = graph, donated
+    def __init__(self, graph: Graph, donated: tuple[bool, ...], again: Callable[[], Graph] | None = None):
+        self._graph: Graph | None = graph
+        self.again, self.donated = again, donated
         self.visits = 0
         self.first: Plan | None = None
         self.compiled: Plan | None = None
         self.job: Any = None
         self.patience = patience(graph)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph; made anew where it was not kept."""
+        if self._graph is not None:
+            return self._graph
+        assert self.again is not None
+        return self.again()
 
     def __call__(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         plan = self.compiled or self.choose()
@@ -265,6 +275,8 @@ class Executor:
         first = self.first  # read once: another thread may just have got to the compiled program
         if first is None:
             first = self.first = first_tier(self.graph, self.donated)
+            if self.again is not None:
+                self._graph = None  # a program whose shapes do not come again needs it no more
         return first
 
     def stay(self, error: Exception) -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -231,8 +232,15 @@ def make_program(node: TrieNode, slots: tuple[int, ...], donated: tuple[int, ...
     key = (signature(graph), mask)
     run = _runs.get(key)
     if run is None:
-        run = _runs[key] = backend(graph, mask)
-    origin = {s.slot + i: (s.op.name, s.line) for s in path if s.op is not None for i in range(len(s.types))}
+        run = _runs[key] = backend(graph, mask, lambda: graph_of(path_to(node), slots)[0])
+    wanted = set(slots)
+    origin = {
+        s.slot + i: (s.op.name, s.line)
+        for s in path
+        if s.op is not None
+        for i in range(len(s.types))
+        if s.slot + i in wanted
+    }
     program = Program(leaves, run, (node, (slots, donated)), tuple(origin.get(s) for s in slots))
     _programs[program] = None
     while len(_programs) > flags.get("FLAGS_eager_programs"):
@@ -244,11 +252,18 @@ def make_program(node: TrieNode, slots: tuple[int, ...], donated: tuple[int, ...
 
 
 def signature(graph: Graph) -> Any:
-    """What tells one graph from another: operators by identity, and the lines of those that may find a bad element."""
+    """What tells one graph from another: operators by identity, and the lines of those that may find a bad element.
+
+    Many signatures are kept: they are flat, so that the garbage collector has little to look at.
+    """
     number = {v: i for i, v in enumerate(graph.values())}
+    nodes: list[Any] = []
+    for n in graph.nodes:
+        nodes.append(n.op)
+        nodes.extend(number[v] for v in n.inputs)
     return (
         tuple(v.type for v in graph.inputs),
-        tuple((n.op, *(number[v] for v in n.inputs)) for n in graph.nodes),
+        tuple(nodes),
         tuple(number[v] for v in graph.outputs),
         tuple(n.line for n in graph.nodes if may_fail(n)),
     )
@@ -285,15 +300,15 @@ def statistics() -> dict[str, dict[str, float]]:
 
 
 # ---- back ends --------------------------------------------------------------------------------
-def backend(graph: Graph, donated: tuple[bool, ...]) -> Any:
-    """What runs a graph on the current device."""
+def backend(graph: Graph, donated: tuple[bool, ...], again: Callable[[], Graph] | None = None) -> Any:
+    """What runs a graph on the current device. again: makes the graph anew, so that it need not be kept."""
     if flags.get("FLAGS_check_nan_inf"):
         return Reference(graph, check=True)
     if flags.get("FLAGS_reference"):
         return Reference(graph)
     from ..cpu.executor import Executor
 
-    return Executor(graph, donated)
+    return Executor(graph, donated, again)
 
 
 class Reference:
