@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .engine import errors
 from .engine.ops.elementwise import cast, greater_than, less_than
 
 __all__ = ["L1Decay", "L2Decay"]
@@ -20,7 +21,11 @@ class WeightDecayRegularizer:
 
     def term(self, p: Any) -> Any:
         """The gradient of the penalty for a parameter."""
-        raise NotImplementedError
+        raise errors.unimplemented(
+            f"{type(self).__name__}: it has no term.",
+            expected="a subclass with `def term(self, p)`, such as L2Decay",
+            received="a call of WeightDecayRegularizer.term",
+        )
 
     def __call__(self, param: Any, grad: Any = None, block: Any = None) -> Any:
         return self.term(param)

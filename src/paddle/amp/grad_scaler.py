@@ -15,6 +15,7 @@ from ..engine.ops.elementwise import cast, divide, multiply
 from ..optimizer import Optimizer
 from ..tensor.logic import isfinite, logical_and
 from ..tensor.tensor import Tensor
+from ..utils.public import guard
 
 __all__ = ["AmpScaler", "GradScaler", "OptimizerState"]
 
@@ -45,6 +46,7 @@ class AmpScaler:
         AssertionError: incr_ratio is not above 1, or decr_ratio not below 1.
     """
 
+    @guard
     def __init__(
         self,
         enable: bool = True,
@@ -66,15 +68,16 @@ class AmpScaler:
         self._states: dict[int, OptimizerState] = {}
         if self._enable:
             if not incr_ratio > 1.0:
-                raise AssertionError(f"(InvalidArgument) GradScaler: incr_ratio is not above 1: {incr_ratio!r}")
+                raise _ratio("incr_ratio", "above", incr_ratio)
             if not decr_ratio < 1.0:
-                raise AssertionError(f"(InvalidArgument) GradScaler: decr_ratio is not below 1: {decr_ratio!r}")
+                raise _ratio("decr_ratio", "below", decr_ratio)
         self._set_scale(self._init_loss_scaling)
 
     def _set_scale(self, value: float) -> None:
         self._factor = value
         self._scale = tracing.from_array(np.array(value, np.float32))
 
+    @guard
     def scale(self, var: Tensor) -> Tensor:
         """The loss times the factor, in the loss's type.
 
@@ -93,6 +96,7 @@ class AmpScaler:
     def _state(self, optimizer: Any) -> OptimizerState:
         return self._states.get(id(optimizer), OptimizerState.INIT)
 
+    @guard
     def _unscale(self, optimizer: Any) -> None:
         """Divides the gradients of the optimizer's parameters by the factor, and finds out whether all are finite."""
         if not self._enable:
@@ -101,7 +105,10 @@ class AmpScaler:
         if state is not OptimizerState.INIT:
             done = "unscale_" if state is OptimizerState.UNSCALED else "step"
             raise errors.precondition(
-                f"GradScaler.unscale_: {done} was called since the last update.", hint="call update once per step."
+                f"GradScaler.unscale_: {done} was called since the last update.",
+                expected="one call per step",
+                received="another",
+                hint="call update once per step.",
             )
         params = [p for p in optimizer._parameters() if not p.sg and gradient(p) is not None]
         grads = [gradient(p) for p in params]
@@ -118,6 +125,7 @@ class AmpScaler:
         self._found_inf = not finite.array().item() or self._found_inf
         self._states[id(optimizer)] = OptimizerState.UNSCALED
 
+    @guard
     def step(self, optimizer: Optimizer) -> None:
         """`optimizer.step()` with the gradients divided by the factor; left out where one is not finite.
 
@@ -137,6 +145,7 @@ class AmpScaler:
             optimizer.step()
         self._states[id(optimizer)] = OptimizerState.STEPPED
 
+    @guard
     def minimize(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
         """`step` and `update`, with the arguments of `optimizer.minimize`. Returns what that does, or (None, None)."""
         if not self._enable:
@@ -178,6 +187,7 @@ class AmpScaler:
     def get_init_loss_scaling(self) -> float:
         return self._init_loss_scaling
 
+    @guard
     def set_init_loss_scaling(self, new_init_loss_scaling: float) -> None:
         """Sets the factor, at the start and now."""
         self._init_loss_scaling = float(new_init_loss_scaling)
@@ -186,19 +196,21 @@ class AmpScaler:
     def get_incr_ratio(self) -> float:
         return self._incr_ratio
 
+    @guard
     def set_incr_ratio(self, new_incr_ratio: float) -> None:
         """Sets the growth; above 1."""
         if not new_incr_ratio > 1.0:
-            raise AssertionError(f"(InvalidArgument) GradScaler: incr_ratio is not above 1: {new_incr_ratio!r}")
+            raise _ratio("incr_ratio", "above", new_incr_ratio)
         self._incr_ratio = new_incr_ratio
 
     def get_decr_ratio(self) -> float:
         return self._decr_ratio
 
+    @guard
     def set_decr_ratio(self, new_decr_ratio: float) -> None:
         """Sets the shrinkage; below 1."""
         if not new_decr_ratio < 1.0:
-            raise AssertionError(f"(InvalidArgument) GradScaler: decr_ratio is not below 1: {new_decr_ratio!r}")
+            raise _ratio("decr_ratio", "below", new_decr_ratio)
         self._decr_ratio = new_decr_ratio
 
     def get_incr_every_n_steps(self) -> int:
@@ -229,6 +241,7 @@ class AmpScaler:
             "use_dynamic_loss_scaling": self._use_dynamic_loss_scaling,
         }
 
+    @guard
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over what `state_dict` gave.
 
@@ -239,7 +252,10 @@ class AmpScaler:
             return
         if not state_dict:
             raise errors.precondition(
-                "GradScaler.load_state_dict: state_dict is empty.", hint="it was saved from a scaler with enable=False."
+                "GradScaler.load_state_dict: state_dict is empty.",
+                expected="what state_dict() gave",
+                received="{}",
+                hint="it was saved from a scaler with enable=False.",
             )
         scale = state_dict["scale"]
         value = float(np.asarray(scale.array() if isinstance(scale, Tensor) else scale).ravel()[0])
@@ -248,6 +264,12 @@ class AmpScaler:
         for name in ("incr_ratio", "decr_ratio", "incr_every_n_steps", "decr_every_n_nan_or_inf", "incr_count",
                      "decr_count", "use_dynamic_loss_scaling"):  # fmt: skip
             setattr(self, "_" + name, state_dict[name])
+
+
+def _ratio(name: str, side: str, value: Any) -> Exception:
+    return errors.asserted(
+        f"GradScaler: {name} is not {side} 1.", expected=f"a number {side} 1", received=f"{name}: {value!r}"
+    )
 
 
 class GradScaler(AmpScaler):

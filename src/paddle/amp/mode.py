@@ -7,7 +7,6 @@ of then follows that answer.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -110,7 +109,7 @@ def _known(names: Iterable[str]) -> frozenset[str]:
         found.update(mine)
         if not any(n in registry or n in WHITE or n in BLACK or n in _FUNCTIONS for n in mine) and name not in _warned:
             _warned.add(name)
-            warnings.warn(f"auto_cast: {name!r} is no operator here; on a list it has no effect.", stacklevel=4)
+            errors.warn(f"auto_cast: {name!r} is no operator here; on a list it has no effect.")
     return frozenset(found)
 
 

@@ -41,6 +41,18 @@ def line_of(instruction: tuple[Any, int]) -> tuple[str, int]:
     return code.co_filename, line
 
 
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the user's own line, however many frames of the package lie between."""
+    import warnings
+
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    scope = frame.f_globals
+    seen = scope.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, scope.get("__name__"), seen)
+
+
 def describe_line(file: str, line: int) -> str:
     import linecache
 

@@ -16,6 +16,8 @@ from ..metric import Metric
 from ..nn import Layer
 from ..static.input import InputSpec
 from ..tensor.tensor import Tensor
+from ..utils.explain import describe
+from ..utils.public import guard
 from .callbacks import CallbackList, config_callbacks
 
 __all__ = ["Model"]
@@ -102,6 +104,7 @@ class Model:
         ()
     """
 
+    @guard
     def __init__(self, network: Layer, inputs: Any = None, labels: Any = None):
         self.mode = "train"
         self.network = network
@@ -113,8 +116,10 @@ class Model:
         self._loss: Any = None
         self._metrics: list[Metric] = []
         self._pending: list[tuple[Metric, list[Any]]] = []  # results of metrics that were not read yet
+        self._prepared = False
 
     # -- preparation --
+    @guard
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
         """Sets what training and evaluation need.
 
@@ -134,17 +139,25 @@ class Model:
             )
         for m in to_list(metrics):
             if not isinstance(m, Metric):
-                raise AssertionError(
-                    errors.message("InvalidArgument", "Model.prepare: not a Metric.", "Metric", type(m).__name__)
-                )
+                raise errors.asserted("Model.prepare: not a Metric.", expected="a Metric", received=type(m).__name__)
         _check_amp(amp_configs)
         self._optimizer, self._loss, self._metrics = optimizer, loss, to_list(metrics)
+        self._prepared = True
+
+    def _need_prepared(self, what: str) -> None:
+        if not self._prepared:
+            raise errors.no_attribute(
+                f"Model.{what}: the model is not prepared.",
+                expected="model.prepare(optimizer, loss, metrics) before",
+                received=f"a call of {what} without it",
+            )
 
     def parameters(self, *args: Any, **kwargs: Any) -> list[Tensor]:
         """The parameters of the network; see `Layer.parameters`."""
         return self.network.parameters(*args, **kwargs)
 
     # -- one batch --
+    @guard
     def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
         """One step of training.
 
@@ -162,10 +175,13 @@ class Model:
         losses = self._train(to_list(inputs), to_list(labels), update)
         return self._result(losses)
 
+    @guard
     def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
         """Loss and metrics of one batch, without training; arguments and result as in `train_batch`."""
+        self._need_prepared("eval_batch")
         return self._result(self._evaluate(to_list(inputs), to_list(labels)))
 
+    @guard
     def predict_batch(self, inputs: Any) -> list[np.ndarray]:
         """The outputs for one batch.
 
@@ -182,8 +198,11 @@ class Model:
 
     def _train(self, inputs: list[Any], labels: list[Any], update: bool) -> list[Tensor]:
         if self._optimizer is None or self._loss is None:
-            raise AssertionError(
-                errors.message("PreconditionNotMet", "Model: training needs prepare() with an optimizer and a loss.")
+            make = errors.asserted if self._optimizer is None else errors.invalid_type
+            raise make(
+                "Model: training needs an optimizer and a loss.",
+                expected="prepare(optimizer, loss) before",
+                received=f"optimizer: {describe(self._optimizer)}, loss: {describe(self._loss)}",
             )
         self._set_mode("train")
         outputs, labels = self._forward(inputs), [_tensor(y) for y in labels]
@@ -240,6 +259,7 @@ class Model:
         return (read, values) if self._metrics and read else values if self._metrics else read
 
     # -- many batches --
+    @guard
     def fit(
         self,
         train_data: Any = None,
@@ -279,7 +299,10 @@ class Model:
             AssertionError: no train_data, or `prepare` was given no optimizer and loss.
         """
         if train_data is None:
-            raise AssertionError(errors.message("InvalidArgument", "Model.fit: train_data is missing."))
+            raise errors.asserted(
+                "Model.fit: there is no train_data.", expected="a Dataset or DataLoader", received="None"
+            )
+        self._need_prepared("fit")
         train = self._loader(train_data, batch_size, shuffle, drop_last, num_workers)
         test = None if eval_data is None else self._loader(eval_data, batch_size, False, False, num_workers)
         steps = _length(train)
@@ -303,6 +326,7 @@ class Model:
                 break
         calls.end("train", logs)
 
+    @guard
     def evaluate(
         self,
         eval_data: Any,
@@ -318,6 +342,7 @@ class Model:
         Returns:
             dict: "loss" with the losses of the last batch, and each metric over all batches under its name.
         """
+        self._need_prepared("evaluate")
         loader = self._loader(eval_data, batch_size, False, False, num_workers)
         calls = config_callbacks(
             callbacks,
@@ -334,6 +359,7 @@ class Model:
         self._run_evaluation(loader, calls, logs, num_iters)
         return {k: v for k, v in logs.items() if k not in ("step", "batch_size")}
 
+    @guard
     def predict(
         self,
         test_data: Any,
@@ -426,6 +452,7 @@ class Model:
         return fields[:n], fields[n:]
 
     # -- files --
+    @guard
     def save(self, path: str, training: bool = True) -> None:
         """Saves the network and the optimizer.
 
@@ -443,7 +470,11 @@ class Model:
 
         if not training:
             if not hasattr(paddle, "jit"):
-                raise errors.unimplemented("Model.save: training=False needs paddle.jit.save, which comes later.")
+                raise errors.unimplemented(
+                    "Model.save: training=False needs paddle.jit.save, which comes later.",
+                    expected="training=True",
+                    received="training=False",
+                )
             paddle.jit.save(self.network, path, input_spec=self._inputs)
             return
         folder = os.path.dirname(path)
@@ -454,6 +485,7 @@ class Model:
         if state:
             paddle.save(state, path + ".pdopt")
 
+    @guard
     def load(self, path: str, skip_mismatch: bool = False, reset_optimizer: bool = False) -> None:
         """Loads what `save` saved.
 
@@ -470,7 +502,9 @@ class Model:
 
         stem = path[: -len(".pdparams")] if path.endswith(".pdparams") else path
         if not os.path.exists(stem + ".pdparams"):
-            raise AssertionError(errors.message("NotFound", f"Model.load: there is no {stem}.pdparams."))
+            raise errors.asserted(
+                "Model.load: there is no such file.", expected=f"{stem}.pdparams", received=f"path: {path!r}"
+            )
         found = paddle.load(stem + ".pdparams")
         matching = {}
         for name, value in self.network.state_dict().items():
@@ -481,11 +515,17 @@ class Model:
                 matching[name] = value
                 warnings.warn(f"Model.load: {name} stays as it is: {problem}", stacklevel=2)
             else:
-                raise errors.invalid_argument(f"Model.load: {problem}", hint="skip_mismatch=True leaves it as it is.")
+                raise errors.invalid_argument(
+                    f"Model.load: {problem}",
+                    expected="a checkpoint of this network",
+                    received=path,
+                    hint="skip_mismatch=True leaves it as it is.",
+                )
         self.network.set_state_dict(matching)
         if not reset_optimizer and self._optimizer is not None and os.path.exists(stem + ".pdopt"):
             self._optimizer.set_state_dict(paddle.load(stem + ".pdopt"))
 
+    @guard
     def summary(self, input_size: Any = None, dtype: Any = None) -> dict[str, int]:
         """Prints the layers with their shapes and sizes; see `paddle.summary`.
 
@@ -512,14 +552,16 @@ def _specs(specs: Any, what: str, forward: Any = None) -> list[Any]:
         specs = (
             [specs[a] for a in inspect.getfullargspec(forward).args if a != "self"] if forward else [*specs.values()]
         )
+    listed = isinstance(specs, (list, tuple))
     specs = to_list(specs)
     for i, s in enumerate(specs):
         if not isinstance(s, InputSpec):
-            raise AssertionError(
-                errors.message("InvalidArgument", f"Model: {what}[{i}] is no InputSpec.", received=type(s).__name__)
-            )
+            make = errors.no_attribute if listed and not hasattr(s, "shape") else errors.asserted
+            raise make(f"Model: {what}[{i}] is no InputSpec.", expected="an InputSpec", received=describe(s))
         if s.name is None and forward is not None:
-            raise errors.invalid_argument(f"Model: {what}[{i}] has no name.", received=repr(s))
+            raise errors.invalid_argument(
+                f"Model: {what}[{i}] has no name.", expected="InputSpec(shape, dtype, name)", received=repr(s)
+            )
     return specs
 
 
@@ -532,7 +574,9 @@ def _check_amp(configs: Any) -> None:
     given = {"level": configs} if isinstance(configs, str) else dict(configs)
     if set(given) - known:
         raise errors.invalid_argument(
-            "Model.prepare: amp_configs has unknown keys.", received=", ".join(sorted(set(given) - known))
+            "Model.prepare: amp_configs has unknown keys.",
+            expected=f"keys among {sorted(known)}",
+            received=", ".join(sorted(set(given) - known)),
         )
     if given.get("level", "O1") not in ("O0", "O1", "O2"):
         raise errors.invalid_argument(

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..engine import errors
 from ..tensor.tensor import Tensor
+from ..utils.public import guard_class, public
 
 __all__ = ["Accuracy", "Auc", "Metric", "Precision", "Recall", "accuracy"]
 
@@ -22,7 +23,9 @@ def _array(x: Any, what: str) -> np.ndarray:
         return x.numpy()
     if not isinstance(x, np.ndarray):
         raise errors.invalid_argument(
-            f"Metric: {what} is neither a Tensor nor an array.", expected="Tensor or numpy.ndarray", received=repr(x)
+            f"Metric: {what} is neither a Tensor nor an array.",
+            expected="Tensor or numpy.ndarray",
+            received=f"{what}: {x!r:.60}",
         )
     return x
 
@@ -40,6 +43,10 @@ class Metric(abc.ABC):
 
     def __init__(self) -> None:  # noqa: B027  (subclasses call it)
         pass
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        guard_class(cls, "compute", "update")
 
     @abc.abstractmethod
     def reset(self) -> None:
@@ -250,11 +257,16 @@ class Auc(Metric):
         p, y = _array(preds, "preds"), _array(labels, "labels").reshape(-1).astype(bool)
         if p.ndim != 2 or p.shape[1] < 2:
             raise errors.out_of_range(
-                "Auc: preds has no column for the positive class.", expected="[N, 2]", received=str(list(p.shape))
+                "Auc: preds has no column for the positive class.",
+                expected="[N, 2]",
+                received=f"preds: {list(p.shape)}",
             )
         score = p[:, 1]
         if ((score < 0) | (score > 1) | np.isnan(score)).any():
-            raise AssertionError(errors.message("InvalidArgument", "Auc: a score is outside [0, 1]."))
+            wrong = ~((score >= 0) & (score <= 1))
+            raise errors.asserted(
+                "Auc: " + errors.offending("a score is out of range", wrong, score, "[0, 1]", "preds")
+            )
         bins = (score * self._num_thresholds).astype("int64")
         self._stat_pos += np.bincount(bins[y], minlength=self._num_thresholds + 1)
         self._stat_neg += np.bincount(bins[~y], minlength=self._num_thresholds + 1)
@@ -279,6 +291,7 @@ class Auc(Metric):
         return self._name
 
 
+@public(guarded=True)
 def accuracy(
     input: Tensor,
     label: Tensor,
@@ -311,7 +324,11 @@ def accuracy(
     import paddle
 
     if input.dtype.name not in ("float16", "bfloat16", "float32", "float64"):
-        raise errors.invalid_type("accuracy: input is not floating.", received=str(input.type))
+        raise errors.invalid_type(
+            "accuracy: input is not floating.",
+            expected="float16, bfloat16, float32 or float64",
+            received=f"{input.type}",
+        )
     if label.ndim != 2 or label.shape != [input.shape[0], 1]:
         raise errors.invalid_argument(
             "accuracy: label does not match input.",

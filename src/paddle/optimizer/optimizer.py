@@ -22,6 +22,7 @@ from ..nn.clip import ClipGradBase
 from ..regularizer import L2Decay, WeightDecayRegularizer
 from ..tensor.tensor import Tensor
 from ..utils import unique_name
+from ..utils.public import guard, guard_class
 from .lr import LambdaDecay, LRScheduler
 from .plan import Cohort, Entry, Plan
 
@@ -57,6 +58,7 @@ class Optimizer:
     settings: tuple[str, ...] = ()
     by_rows: bool = False
 
+    @guard
     def __init__(
         self,
         learning_rate: Any,
@@ -66,12 +68,12 @@ class Optimizer:
         name: str | None = None,
     ) -> None:
         if parameters is None:
-            raise AttributeError(
-                errors.message(
-                    "InvalidArgument", f"{type(self).__name__}: parameters is missing.", "a list of Parameters", "None"
-                )
+            raise errors.no_attribute(
+                f"{type(self).__name__}: parameters is missing.",
+                expected="a list of Parameters, such as layer.parameters()",
+                received="parameters: None",
             )
-        if isinstance(parameters, Tensor) or not hasattr(parameters, "__iter__"):
+        if isinstance(parameters, (Tensor, dict)) or not hasattr(parameters, "__iter__"):
             raise errors.invalid_type(
                 f"{type(self).__name__}: parameters is not a list.",
                 expected="a list of Parameters, or of dictionaries with `params`",
@@ -108,8 +110,15 @@ class Optimizer:
         self._multi_precision = getattr(self, "_multi_precision", False)
         if parameters and isinstance(parameters[0], dict):
             for group in parameters:
+                if not isinstance(group, dict):
+                    raise errors.invalid_type(
+                        f"{type(self).__name__}: groups and parameters are mixed.",
+                        expected="dictionaries alone, or Parameters alone",
+                        received=type(group).__name__,
+                    )
                 self._add_param_group(dict(group))
         else:
+            self._check_parameters(parameters)
             self._param_groups = parameters
             self._rules.append((self, parameters, grad_clip, self.regularization))
 
@@ -121,19 +130,38 @@ class Optimizer:
             weight_decay = weight_decay.item()
         return L2Decay(weight_decay) if isinstance(weight_decay, (int, float)) else weight_decay
 
+    @guard
     def _add_param_group(self, group: dict[str, Any]) -> None:
         """Adds a dictionary of parameters with settings of their own."""
+        if "params" not in group:
+            raise errors.asserted(
+                f"{type(self).__name__}: a group has no parameters.",
+                expected='an entry "params" in each dictionary',
+                received=f"entries {list(group)}",
+            )
         params = group["params"]
         if isinstance(params, Tensor):
             params = [params]
         elif isinstance(params, set):
             raise errors.invalid_type("parameters: a set has no order.", expected="a list", received="params: set")
+        elif not hasattr(params, "__iter__"):
+            raise errors.invalid_type(
+                f"{type(self).__name__}: the parameters of a group are no list.",
+                expected="a list of Parameters",
+                received=f"params: {type(params).__name__}",
+            )
         group["params"] = params = list(params)
+        self._check_parameters(params)
         group.setdefault("weight_decay", self._weight_decay)
         group.setdefault("grad_clip", self._grad_clip)
         known = {id(p) for g in self._param_groups for p in g["params"]}
         if any(id(p) in known for p in params):
-            raise errors.invalid_argument("parameters: a parameter is in more than one group.")
+            twice = next(p for p in params if id(p) in known)
+            raise errors.invalid_argument(
+                f"{type(self).__name__}: a parameter is in more than one group.",
+                expected="each parameter once",
+                received=f"{twice.name} twice",
+            )
         rule = self
         own = {k: group[k.lstrip("_")] for k in self.settings if k.lstrip("_") in group}
         if own:
@@ -147,9 +175,22 @@ class Optimizer:
         decay = self._group_decay(rule, group["weight_decay"])
         self._rules.append((rule, params, group["grad_clip"], decay))
 
+    def _check_parameters(self, params: list[Any]) -> None:
+        for i, p in enumerate(params):
+            if not isinstance(p, Tensor):
+                raise errors.no_attribute(
+                    f"{type(self).__name__}: this is no parameter.",
+                    expected="a list of Parameters",
+                    received=f"parameters[{i}]: {type(p).__name__}",
+                )
+
     def _group_decay(self, rule: Optimizer, weight_decay: Any) -> Any:
         """The regularizer of a group."""
         return self._regularizer(weight_decay)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        guard_class(cls)
 
     # -- the rule --
     def init_state(self, p: Tensor) -> dict[str, Tensor]:
@@ -167,7 +208,11 @@ class Optimizer:
         Returns:
             tuple: the new parameter, and the states that changed.
         """
-        raise NotImplementedError(f"{type(self).__name__}: write update in the subclass.")
+        raise errors.unimplemented(
+            f"{type(self).__name__}: it has no update.",
+            expected="a subclass with `def update(self, p, g, state, lr)`, such as Adam",
+            received="a call of Optimizer.step",
+        )
 
     def accept_rows(self, p: Any, decay: Any) -> None:
         """Raises what upstream does where it cannot combine a gradient by rows with the settings."""
@@ -392,6 +437,7 @@ class Optimizer:
             out["LR_Scheduler"] = self._learning_rate.state_dict()
         return out
 
+    @guard
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over what state_dict gave; the parameters must have the names that they had then.
 
@@ -463,6 +509,7 @@ class Optimizer:
         rate = self._learning_rate
         return rate() if isinstance(rate, LRScheduler) else rate
 
+    @guard
     def set_lr(self, value: float) -> None:
         """Sets the learning rate.
 
@@ -514,6 +561,7 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         self.clear_grad(not set_to_none)
 
+    @guard
     def backward(
         self,
         loss: Tensor,
@@ -532,6 +580,7 @@ class Optimizer:
             if not p.sg and p.grad is not None and id(p) not in barred and p.name not in barred_names
         ]
 
+    @guard
     def apply_gradients(self, params_grads: list[tuple[Any, Tensor]]) -> None:
         """Updates the given parameters by the given gradients."""
         by_id = {id(p): g for p, g in params_grads}
@@ -542,6 +591,7 @@ class Optimizer:
         self._apply(found)
         self._plan = None
 
+    @guard
     def append_regularization_ops(
         self, parameters_and_grads: list[tuple[Any, Tensor]], regularization: Any = None
     ) -> list[tuple[Any, Tensor]]:
@@ -558,6 +608,7 @@ class Optimizer:
             trace.set_grad(before)
         return out
 
+    @guard
     def minimize(
         self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
     ) -> tuple[Any, list[tuple[Any, Tensor]]]:
@@ -573,7 +624,11 @@ class Optimizer:
             tuple: None, and the pairs of parameter and gradient.
         """
         if not isinstance(loss, Tensor):
-            raise AssertionError("(InvalidType) The loss should be an Tensor.")
+            raise errors.asserted(
+                f"{type(self).__name__}.minimize: loss is not a Tensor.",
+                expected="a Tensor",
+                received=f"loss: {type(loss).__name__}",
+            )
         pairs = self.backward(loss, startup_program, parameters, no_grad_set)
         self.apply_gradients(pairs)
         return None, pairs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -32,10 +31,10 @@ __all__ = [
 ]
 
 
-def _given(who: str, **values: Any) -> None:
+def _given(who: str, kind: Any = errors.invalid_argument, **values: Any) -> None:
     for name, value in values.items():
         if value is None:
-            raise errors.invalid_argument(f"{who}: {name} is not set.", expected="a number", received="None")
+            raise kind(f"{who}: {name} is not set.", expected="a number", received=f"{name}: None")
 
 
 def _within(who: str, low: float, high: float, **values: Any) -> None:
@@ -135,7 +134,7 @@ class Momentum(Optimizer):
     ) -> None:
         _given("Momentum", learning_rate=learning_rate, momentum=momentum)
         if rescale_grad != 1.0:
-            warnings.warn("Momentum: rescale_grad has no effect; scale the loss instead.", stacklevel=2)
+            errors.warn("Momentum: rescale_grad has no effect; scale the loss instead.")
         self._momentum, self._use_nesterov, self._rescale_grad = momentum, bool(use_nesterov), rescale_grad
         self._multi_precision = multi_precision
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
@@ -193,7 +192,7 @@ class Adam(Optimizer):
         name: str | None = None,
     ) -> None:
         who = type(self).__name__
-        _given(who, learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
+        _given(who, errors.asserted, learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
         _within(who, 0, 1, beta1=beta1, beta2=beta2)
         _within(who, 0, float("inf"), epsilon=epsilon)
         self._beta1, self._beta2, self._epsilon = _numbers(beta1, beta2, epsilon)
@@ -276,7 +275,11 @@ class AdamW(Adam):
                 received=type(weight_decay).__name__,
             )
         if lr_ratio is not None and not callable(lr_ratio):
-            raise errors.invalid_type("AdamW: lr_ratio is not a function.", received=type(lr_ratio).__name__)
+            raise errors.asserted(
+                "AdamW: lr_ratio is not a function.",
+                expected="a function of a parameter",
+                received=f"lr_ratio: {type(lr_ratio).__name__}",
+            )
         self._coeff = _numbers(weight_decay)[0]
         self._lr_ratio, self._apply_decay_param_fun = lr_ratio, apply_decay_param_fun
         super().__init__(
@@ -345,7 +348,7 @@ class Adamax(Optimizer):
         grad_clip: Any = None,
         name: str | None = None,
     ) -> None:
-        _given("Adamax", learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
+        _given("Adamax", errors.asserted, learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
         _within("Adamax", 0, 1, beta1=beta1, beta2=beta2)
         _within("Adamax", 0, float("inf"), epsilon=epsilon)
         self._beta1, self._beta2, self._epsilon = _numbers(beta1, beta2, epsilon)
@@ -393,7 +396,7 @@ class Adagrad(Optimizer):
         name: str | None = None,
         initial_accumulator_value: float = 0.0,
     ) -> None:
-        _given("Adagrad", learning_rate=learning_rate, epsilon=epsilon)
+        _given("Adagrad", errors.asserted, learning_rate=learning_rate, epsilon=epsilon)
         self._epsilon, self.initial = epsilon, initial_accumulator_value
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
@@ -547,7 +550,7 @@ class Lamb(Optimizer):
         always_adapt: bool = False,
         name: str | None = None,
     ) -> None:
-        _given("Lamb", learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon,
+        _given("Lamb", errors.asserted, learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon,
                lamb_weight_decay=lamb_weight_decay)  # fmt: skip
         self._beta1, self._beta2, self._epsilon = _numbers(beta1, beta2, epsilon)
         self._lamb_weight_decay, self._exclude = lamb_weight_decay, exclude_from_weight_decay_fn
@@ -621,7 +624,7 @@ class NAdam(Optimizer):
         grad_clip: Any = None,
         name: str | None = None,
     ) -> None:
-        _given("NAdam", learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
+        _given("NAdam", errors.invalid_type, learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
         _within("NAdam", 0, 1, beta1=beta1, beta2=beta2)
         _within("NAdam", 0, float("inf"), epsilon=epsilon, momentum_decay=momentum_decay)
         self._beta1, self._beta2, self._epsilon = _numbers(beta1, beta2, epsilon)
@@ -679,7 +682,7 @@ class RAdam(Optimizer):
         grad_clip: Any = None,
         name: str | None = None,
     ) -> None:
-        _given("RAdam", learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
+        _given("RAdam", errors.invalid_type, learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
         _within("RAdam", 0, 1, beta1=beta1, beta2=beta2)
         _within("RAdam", 0, float("inf"), epsilon=epsilon)
         self._beta1, self._beta2, self._epsilon = _numbers(beta1, beta2, epsilon)
@@ -803,7 +806,9 @@ class ASGD(Optimizer):
     ) -> None:
         _given("ASGD", learning_rate=learning_rate, batch_num=batch_num)
         if batch_num <= 0:
-            raise errors.invalid_argument("ASGD: batch_num is not positive.", expected="> 0", received=f"{batch_num}")
+            raise errors.invalid_argument(
+                "ASGD: batch_num is not positive.", expected="batch_num > 0", received=f"batch_num: {batch_num}"
+            )
         self._n, self._multi_precision = int(batch_num), multi_precision
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 

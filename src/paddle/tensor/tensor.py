@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -298,10 +297,9 @@ class Tensor(tracing.Tensor):
             [6.0]
         """
         if self.sg:
-            warnings.warn(
+            errors.warn(
                 f"backward: nothing is done for {self.type} with stop_gradient True; nothing that it was computed "
-                "from has stop_gradient False, or no_grad was active.",
-                stacklevel=2,
+                "from has stop_gradient False, or no_grad was active."
             )
             return
         if dump_backward_graph_path is not None:

@@ -207,7 +207,7 @@ def test_rates():
         (lambda p: O.SGD("a", parameters=[p]), TypeError),
         (lambda p: O.SGD(None, parameters=[p]), ValueError),
         (lambda p: O.Adam(0.1, beta1=1.2, parameters=[p]), ValueError),
-        (lambda p: O.Adam(0.1, epsilon=None, parameters=[p]), ValueError),
+        (lambda p: O.Adam(0.1, epsilon=None, parameters=[p]), AssertionError),
         (lambda p: O.Momentum(0.1, momentum=None, parameters=[p]), ValueError),
         (lambda p: O.AdamW(0.1, weight_decay="a", parameters=[p]), TypeError),
         (lambda p: O.SGD(0.1, parameters=[p], grad_clip=3), TypeError),

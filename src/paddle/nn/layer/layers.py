@@ -136,7 +136,7 @@ class Layer:
                     try:
                         self._post(key, hook, inputs, kwargs, None)
                     except Exception as e:
-                        warnings.warn(f"a forward hook with always_call=True raised: {e}", stacklevel=2)
+                        errors.warn(f"a forward hook with always_call=True raised: {e}")
             raise
 
     def _post(self, key: int, hook: Any, inputs: Any, kwargs: Any, out: Any) -> Any:
@@ -689,15 +689,14 @@ class Layer:
             state = state_dict.get(name)
             if state is None:
                 missing.append(name)
-                warnings.warn(f"Skip loading for {key}. {name} is not found in the provided dict.", stacklevel=2)
+                errors.warn(f"Skip loading for {key}. {name} is not found in the provided dict.")
                 continue
             shape = list(state.shape) if hasattr(state, "shape") else list(np.shape(state))
             if shape != list(t.type.shape):
                 missing.append(name)
-                warnings.warn(
+                errors.warn(
                     f"Skip loading for {key}. {name} receives a shape {shape}, but the expected shape is "
-                    f"{list(t.type.shape)}.",
-                    stacklevel=2,
+                    f"{list(t.type.shape)}."
                 )
                 continue
             if not _has_dtype(state, t.type.dtype):
