@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-FILES = ("operations", "mlp", "lenet", "resnet18", "transformer", "lstm", "wide_deep", "new_shapes")
+FILES = ("operations", "mlp", "lenet", "resnet18", "transformer", "lstm", "wide_deep", "new_shapes", "decode")
 Step = Callable[[int], float]
 
 

@@ -552,6 +552,16 @@ def even_tiles(tiles: int, most: int) -> int:
     return -(-tiles // -(-tiles // max(1, most)))
 
 
+FETCH_CYCLES = 0.08  # to bring a byte from memory to one core
+
+
+def fetched(spec: Contraction) -> float:
+    """Bytes that have to come from memory: all operands, once, where they are larger than a core's own cache."""
+    sizes = (math.prod(x.extent for x in spec.axes if stride(x)) for stride in (lambda x: x.a, lambda x: x.b))
+    total = sum(sizes) * (8 if spec.dtype == "float64" else 4)
+    return total if total > 1 << 20 else 0.0
+
+
 _ways: dict[Any, Way] = {}  # what was chosen last, by structure
 
 
@@ -574,6 +584,7 @@ def plan(spec: Contraction, vector_bytes: int, registers: int = 0) -> Kernel:
     found = list(candidates(spec, vector_bytes, registers, _ways[known])) if known in _ways else []
     best = min(found or candidates(spec, vector_bytes, registers), key=lambda c: c[0])
     cycles, parts, packed = best
+    cycles = max(cycles, fetched(spec) * FETCH_CYCLES)
     if known is not None:
         _ways[known] = way_of(parts, packed)
     a, b = (spec.b_offset, spec.a_offset) if parts["swap"] else (spec.a_offset, spec.b_offset)
