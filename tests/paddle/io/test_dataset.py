@@ -56,6 +56,8 @@ def test_tensor_dataset_gives_rows():
 def test_tensor_dataset_rejects_different_lengths():
     with pytest.raises(AssertionError, match="differ in size"):
         TensorDataset([paddle.ones([2]), paddle.ones([3])])
+    with pytest.raises(AssertionError, match="there are no tensors"):
+        TensorDataset([])
 
 
 def test_compose_joins_fields():

@@ -200,3 +200,71 @@ def test_watchers_are_told_how_long_batches_were_waited_for(monkeypatch):
     loader = DataLoader(Rows(5), batch_size=2)
     assert len(list(loader)) == len(told) == 3
     assert all(who is loader and began <= ended for who, began, ended in told)
+
+
+# ---- arguments ----
+@pytest.mark.parametrize(
+    "arguments, error, words",
+    [
+        ((5,), TypeError, ["no dataset", "5 (int)", "paddle.io.Dataset"]),
+        ((iter([1]),), TypeError, ["no dataset", "paddle.io.IterableDataset"]),
+        (({1, 2},), TypeError, ["no dataset"]),
+        ((None,), AssertionError, ["no dataset"]),
+        (dict(batch_size="2"), TypeError, ["batch_size", "'2' (str)", "a positive int"]),
+        (dict(batch_size=2.0), AssertionError, ["batch_size", "2.0"]),
+        (dict(num_workers="2"), TypeError, ["num_workers", "'2' (str)", "an int"]),
+        (dict(num_workers=None), TypeError, ["num_workers"]),
+        (dict(num_workers=1.5), TypeError, ["num_workers", "1.5 (float)"]),
+        (dict(prefetch_factor="2"), TypeError, ["prefetch_factor"]),
+        (dict(timeout="2"), TypeError, ["timeout", "seconds"]),
+        (dict(collate_fn=3), TypeError, ["collate_fn", "3 (int)"]),
+        (dict(worker_init_fn=3), TypeError, ["worker_init_fn"]),
+        (dict(batch_sampler=5), TypeError, ["batch_sampler", "lists of indices"]),
+        (dict(feed_list=5), TypeError, ["feed_list"]),
+        (dict(places=3), ValueError, ["no device", "3"]),
+        (dict(places=["cpu", "gpu:0"]), ValueError, ["gpu:0"]),
+        (dict(shuffle="yes"), AssertionError, ["shuffle", "'yes'"]),
+        (dict(drop_last=1), AssertionError, ["drop_last"]),
+    ],
+    ids=lambda v: str(v) if isinstance(v, (tuple, dict)) else "",
+)
+def test_arguments_of_other_types_are_named(arguments, error, words):
+    positional, named = (arguments, {}) if isinstance(arguments, tuple) else ((Rows(3),), arguments)
+    with pytest.raises(error) as caught:
+        DataLoader(*positional, **named)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("places", [None, "cpu", paddle.CPUPlace(), ["cpu"], (paddle.CPUPlace(),)])
+def test_places(places):
+    loader = DataLoader(Rows(2), places=places, feed_list=[paddle.zeros([1])])
+    assert loader.places == [paddle.CPUPlace()] and len(list(loader)) == 2
+
+
+def test_integers_of_other_kinds_are_numbers_of_workers():
+    assert DataLoader(Rows(3), num_workers=np.int64(1)).num_workers == 1
+    assert DataLoader(Rows(3), num_workers=True).num_workers == 1
+
+
+def test_a_dataset_without_samples():
+    assert list(DataLoader(Rows(0))) == [] and len(DataLoader(Rows(0), batch_size=2)) == 0
+    assert list(DataLoader(Rows(0), num_workers=2)) == []
+    with pytest.raises(ValueError, match="the data source is empty"):
+        DataLoader(Rows(0), shuffle=True)
+
+
+def test_lists_are_datasets_and_any_iterable_gives_batches():
+    assert values_of(DataLoader([1, 2, 3], batch_size=2)) == [[1, 2], [3]]
+    assert values_of(DataLoader(Rows(4, lambda i: i), batch_sampler=[[3, 1], [0]])) == [[3, 1], [0]]
+
+
+def test_iterators_have_a_length():
+    assert len(iter(DataLoader(Rows(5), batch_size=2))) == 3
+    with pytest.raises(TypeError, match="length"):
+        len(iter(DataLoader(Stream(3))))
+
+
+def test_arrays_of_another_byte_order():
+    (batch,) = DataLoader(Rows(1, lambda i: np.arange(3, dtype=">i4")), batch_size=None)
+    assert batch.tolist() == [0, 1, 2]

@@ -115,3 +115,33 @@ def test_distributed_pads_more_than_once():
 def test_distributed_rejects(arguments):
     with pytest.raises(AssertionError):
         DistributedBatchSampler(range(3), *arguments)
+
+
+def test_sources_without_samples_or_length():
+    with pytest.raises(ValueError, match="the data source is empty"):
+        RandomSampler([])
+    with pytest.raises(TypeError, match="the data source has no length"):
+        RandomSampler(5)
+    with pytest.raises(TypeError, match="the dataset has no length"):
+        DistributedBatchSampler(5, 1)
+    assert list(DistributedBatchSampler([], 1, 2, 0)) == []
+
+
+def test_there_is_no_such_process():
+    with pytest.raises(AssertionError, match="rank less than num_replicas=2"):
+        DistributedBatchSampler(range(4), 1, num_replicas=2, rank=2)
+
+
+def test_states_of_samplers():
+    sampler = DistributedBatchSampler(range(9), 2, 2, 0, shuffle=True)
+    state = sampler.state_dict()
+    first = list(sampler)
+    assert sampler.state_dict() == {"epoch": 1}
+    sampler.set_state_dict(state)
+    assert list(sampler) == first
+    inner = RandomSampler(range(9), num_samples=3, generator=iter(range(9)))
+    sampler = BatchSampler(sampler=inner, batch_size=2)
+    assert list(sampler) == [[0, 1], [2]] and sampler.state_dict() == {"sampler": {"drawn": 3}}
+    later = BatchSampler(sampler=RandomSampler(range(9), num_samples=3, generator=iter(range(9))), batch_size=2)
+    later.set_state_dict(sampler.state_dict())
+    assert list(later) == [[3, 4], [5]] and later.state_dict() == {"sampler": {"drawn": 6}}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from .checks import is_positive_int, require
 from .dataset import IterableDataset
 from .sampler import RandomSampler, Sampler, SequenceSampler
@@ -40,9 +41,11 @@ class BatchSampler(Sampler[list]):
         drop_last: bool = False,
     ):
         require(dataset is not None or sampler is not None, "BatchSampler: neither dataset nor sampler is given.")
-        require(isinstance(shuffle, bool), "BatchSampler: shuffle is no boolean.", "bool", shuffle)
-        require(isinstance(drop_last, bool), "BatchSampler: drop_last is no boolean.", "bool", drop_last)
-        require(is_positive_int(batch_size), "BatchSampler: batch_size is not positive.", "a positive int", batch_size)
+        require(isinstance(shuffle, bool), "BatchSampler: shuffle is no boolean.", "bool", repr(shuffle))
+        require(isinstance(drop_last, bool), "BatchSampler: drop_last is no boolean.", "bool", repr(drop_last))
+        require(
+            is_positive_int(batch_size), "BatchSampler: batch_size is not positive.", "a positive int", repr(batch_size)
+        )
         if sampler is None:
             require(
                 not isinstance(dataset, IterableDataset), "BatchSampler: an IterableDataset has no samples by index."
@@ -60,6 +63,43 @@ class BatchSampler(Sampler[list]):
 
     def __len__(self) -> int:
         return _count(len(self.sampler), self.batch_size, self.drop_last)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What the next order depends on besides the random generators; see `DataLoader.state_dict` for the position.
+
+        Returns:
+            dict: the `epoch`, for a sampler that has one, and the state of the `sampler` inside.
+
+        Examples:
+            >>> sampler = paddle.io.DistributedBatchSampler(range(8), 2, num_replicas=2, rank=0, shuffle=True)
+            >>> first = list(sampler)
+            >>> sampler.state_dict()
+            {'epoch': 1}
+        """
+        state: dict[str, Any] = {}
+        if isinstance(getattr(self, "epoch", None), int):
+            state["epoch"] = self.epoch  # type: ignore[has-type]
+        inner = getattr(self, "sampler", None)  # subclasses may have none
+        if hasattr(inner, "state_dict"):
+            state["sampler"] = inner.state_dict()
+        return state
+
+    def set_state_dict(self, state: dict[str, Any]) -> None:
+        """Sets what `state_dict` gave.
+
+        Args:
+            state (dict): What it gave.
+
+        Examples:
+            >>> sampler = paddle.io.DistributedBatchSampler(range(8), 2, num_replicas=2, rank=0, shuffle=True)
+            >>> sampler.set_state_dict({"epoch": 3})
+            >>> sampler.epoch
+            3
+        """
+        if "epoch" in state:
+            self.epoch = state["epoch"]
+        if "sampler" in state:
+            self.sampler.set_state_dict(state["sampler"])
 
 
 def _batches(order: Iterable[int], size: int, drop_last: bool) -> Iterator[list[int]]:
@@ -109,18 +149,28 @@ class DistributedBatchSampler(BatchSampler):
         drop_last: bool = False,
     ):
         name = "DistributedBatchSampler"
-        require(is_positive_int(batch_size), f"{name}: batch_size is not positive.", "a positive int", batch_size)
-        require(isinstance(shuffle, bool), f"{name}: shuffle is no boolean.", "bool", shuffle)
-        require(isinstance(drop_last, bool), f"{name}: drop_last is no boolean.", "bool", drop_last)
+        require(is_positive_int(batch_size), f"{name}: batch_size is not positive.", "a positive int", repr(batch_size))
+        require(isinstance(shuffle, bool), f"{name}: shuffle is no boolean.", "bool", repr(shuffle))
+        require(isinstance(drop_last, bool), f"{name}: drop_last is no boolean.", "bool", repr(drop_last))
         from ...distributed import get_rank, get_world_size
 
         if num_replicas is not None:
             require(is_positive_int(num_replicas), f"{name}: num_replicas is not positive.", "positive", num_replicas)
         if rank is not None:
-            require(isinstance(rank, int) and rank >= 0, f"{name}: rank is negative.", "0 or more", rank)
+            require(isinstance(rank, int) and rank >= 0, f"{name}: rank is no int of 0 or more.", "0 or more", rank)
+        if not hasattr(dataset, "__len__"):
+            raise errors.invalid_type(
+                f"{name}: the dataset has no length.", expected="paddle.io.Dataset", received=repr(dataset)
+            )
         self.dataset, self.batch_size, self.shuffle, self.drop_last = dataset, batch_size, shuffle, drop_last
         self.nranks = get_world_size() if num_replicas is None else num_replicas
         self.local_rank = get_rank() if rank is None else rank
+        require(
+            self.nranks == 1 or self.local_rank < self.nranks,
+            f"{name}: there is no such process.",
+            f"rank less than num_replicas={self.nranks}",
+            self.local_rank,
+        )
         self.epoch = 0
         self.num_samples = math.ceil(len(dataset) / self.nranks)
         self.total_size = self.num_samples * self.nranks

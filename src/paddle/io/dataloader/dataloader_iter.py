@@ -38,6 +38,8 @@ class _DataLoaderIterBase:
         return self
 
     def __len__(self) -> int:
+        if self._loader._iterable:
+            raise errors.invalid_type("DataLoader: the length of an IterableDataset is not known.")
         return len(self._loader)
 
     def __next__(self) -> Any:

@@ -74,6 +74,7 @@ class TensorDataset(Dataset[Any]):
     """
 
     def __init__(self, tensors: Sequence[Tensor]):
+        require(len(tensors), "TensorDataset: there are no tensors.", "at least one Tensor")
         sizes = [tuple(t.shape)[:1] for t in tensors]
         require(
             all(n == sizes[0] for n in sizes),

@@ -19,7 +19,7 @@ from .fetcher import Fetcher
 from .memory import Memory
 from .shared import Nameless, SharedFile, available
 from .transfer import Parcel, Receiver
-from .worker import Failure, Reply, Setup, Task, get_worker_info, work
+from .worker import EARLY, Failure, Reply, Setup, Task, get_worker_info, work
 
 _LOOK_S = 1.0  # how often a waiting loop looks whether its workers are alive
 _GRACE_S = 0.1  # for workers that are done to end by themselves
@@ -46,12 +46,15 @@ class Worker:
         self.process = context.Process(target=work, args=(setup,), daemon=True)
 
     def start(self, setup: Setup) -> None:
+        block = getattr(signal, "pthread_sigmask", lambda how, signals: ())
+        before = block(getattr(signal, "SIG_BLOCK", 0), EARLY)
         try:
             with warnings.catch_warnings():
                 # Python 3.12 warns of forking a process with threads; our child runs Python code only
                 warnings.simplefilter("ignore", DeprecationWarning)
                 self.process.start()
         finally:
+            block(getattr(signal, "SIG_SETMASK", 0), before)
             setup.tasks.close()  # so that a pipe ends when the worker does
             setup.results.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -73,6 +74,19 @@ class RandomSampler(Sampler[int]):
             raise errors.invalid_type(
                 "RandomSampler: replacement is no boolean.", expected="bool", received=repr(replacement)
             )
+        self._drawn = self._skip = 0  # indices of `generator` that were used, and that are to be left out
+        if num_samples is None and not hasattr(data_source, "__len__"):
+            raise errors.invalid_type(
+                "RandomSampler: the data source has no length.",
+                expected="paddle.io.Dataset, or num_samples",
+                received=f"{data_source!r} ({type(data_source).__name__})",
+            )
+        if num_samples is None and not len(data_source):
+            raise errors.invalid_argument(
+                "RandomSampler: the data source is empty.",
+                expected="at least one sample",
+                received=f"{type(data_source).__name__} of length 0",
+            )
         if not is_positive_int(self.num_samples):
             raise errors.invalid_argument(
                 "RandomSampler: num_samples is not positive.", expected="a positive int", received=repr(num_samples)
@@ -84,7 +98,7 @@ class RandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         if self.generator is not None:
-            return (i for _, i in zip(range(self.num_samples), self.generator))
+            return self._from_generator()
         n = len(self.data_source)
         if not self.replacement and self.num_samples > n:
             raise errors.invalid_argument(
@@ -97,8 +111,49 @@ class RandomSampler(Sampler[int]):
             return iter(np.random.choice(np.arange(n), self.num_samples, replace=True).tolist())
         return iter(np.random.permutation(n)[: self.num_samples].tolist())
 
+    def _from_generator(self) -> Iterator[int]:
+        indices = iter(self.generator)
+        skip, self._skip = self._skip, 0
+        self._drawn += skip
+        for i in islice(indices, skip, skip + self.num_samples):
+            self._drawn += 1
+            yield i
+
     def __len__(self) -> int:
         return self.num_samples
+
+    def state_dict(self) -> dict[str, int]:
+        """How many indices of `generator` were used; without one, orders depend on numpy's generator alone.
+
+        Examples:
+            >>> paddle.io.RandomSampler([5, 6, 7]).state_dict()
+            {'drawn': 0}
+        """
+        return {"drawn": self._drawn + self._skip}
+
+    def set_state_dict(self, state: dict[str, int]) -> None:
+        """Goes on, with a `generator` at its beginning, where `state_dict` was called.
+
+        Args:
+            state (dict): What it gave.
+
+        Raises:
+            RuntimeError: more indices of the generator were used already.
+
+        Examples:
+            >>> sampler = paddle.io.RandomSampler([5, 6, 7], num_samples=1, generator=iter([2, 0, 1]))
+            >>> sampler.set_state_dict({"drawn": 1})
+            >>> list(sampler)
+            [0]
+        """
+        if state["drawn"] < self._drawn:
+            raise errors.precondition(
+                "RandomSampler: its generator is further on, and cannot go back.",
+                expected=f"a generator of which at most {state['drawn']} indices were used",
+                received=f"{self._drawn} indices used",
+                hint="make the sampler anew before its state is set.",
+            )
+        self._skip = state["drawn"] - self._drawn
 
 
 class WeightedRandomSampler(Sampler[int]):

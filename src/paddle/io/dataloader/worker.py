@@ -18,6 +18,7 @@ from .shared import Nameless, SharedFile
 from .transfer import Sender
 
 EVERY = 16  # batches between two records of a worker's generators
+EARLY = {signal.SIGINT, signal.SIGTERM}  # are held back until a worker has settled what they mean to it
 _LOOK_S = 1.0  # how often a worker looks whether the loop's process is still there
 
 
@@ -157,6 +158,8 @@ def work(setup: Setup) -> None:
 def _prepare(setup: Setup) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the loop, which ends its workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # what the loop's process does then is not ours to do
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, EARLY)
     threading.Thread(target=_end_with, args=(setup.parent,), daemon=True).start()
     if setup.words is not None:
         import faulthandler
