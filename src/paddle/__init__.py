@@ -34,6 +34,7 @@ _LATE = (
     "debug",
     "distribution",
     "fft",
+    "geometric",
     "profiler",
     "signal",
 )  # modules that few programs need, imported when they are first named

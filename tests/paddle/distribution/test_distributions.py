@@ -15,7 +15,7 @@ def t64(x):
     return T(x, dtype="float64")
 
 
-def grid(low, high, n=200_001):
+def grid(low, high, n=60_001):
     x = np.linspace(low, high, n)
     return x, np.full(n, (high - low) / (n - 1))
 
