@@ -379,6 +379,8 @@ class Maker:
             n = self.one_of((*DIMS, 64))
             batch = v.shape[:-2] if self.pick(2) else ()
             w = self.new_input(v.dtype.name, (*batch, *((n, inner) if ty else (inner, n))))
+            if w.ndim < 2:  # it was too large
+                return
         n = w.shape[-2 if ty else -1]
         batch = types.broadcast_shapes(v.shape[:-2], w.shape[:-2])
         if math.prod(batch) * m * n > MOST:
