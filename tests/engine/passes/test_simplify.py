@@ -3,15 +3,18 @@
 import numpy as np
 
 from paddle.engine import types
+from paddle.engine.cpu.lower import steps_of
 from paddle.engine.eager.materialize import Reference
 from paddle.engine.ir.graph import Graph
 from paddle.engine.ir.verifier import verify
 from paddle.engine.ops import elementwise as ew
 from paddle.engine.ops.creation import Full
+from paddle.engine.ops.linalg import MatMul
 from paddle.engine.ops.shape import BroadcastTo, Reshape, Transpose
 from paddle.engine.passes.simplify import decompose, simplify
 
 F32 = types.float32
+matmul_op = MatMul(False, False)
 
 
 def one_input(shape=(2, 3)):
@@ -82,3 +85,19 @@ def test_compositions_are_written_out_with_the_line():
     out = decompose(graph)
     assert not any(n.op.compose and not n.op.loops for n in out.nodes)
     assert all(n.line == ("user.py", 7) for n in out.nodes)
+
+
+def test_a_number_that_fills_a_tensor_stays_one_when_its_axes_change():
+    graph, x = one_input()
+    filled = graph.add(Transpose((1, 0)), graph.add(Full((2, 3), 0.5, F32), ()))[0]
+    graph.outputs = [graph.add(matmul_op, (x, filled))[0]]
+    simpler = simplify(graph)
+    assert names(simpler) == ["full", "matmul"] and simpler.nodes[0].outputs[0].shape == (3, 2)
+    same(graph, simpler, np.ones((2, 3), "float32"))
+
+
+def test_a_product_with_a_constant_is_still_a_product():
+    graph, x = one_input((40, 30))
+    (filled,) = graph.add(Full((30, 20), 0.5, F32), ())
+    graph.outputs = [graph.add(matmul_op, (x, filled))[0]]
+    assert [type(s).__name__ for s in steps_of(graph)] == ["LoopStep", "ProductStep"]

@@ -131,7 +131,7 @@ class Lowering:
         users = self.users.get(v, [])
         if not users or max((self.depth.get(x, 0) for x in node.inputs), default=0) > 40 or self.weight(v) > 400:
             return False
-        free = isinstance(node.op, (Transpose, BroadcastTo)) or not node.inputs
+        free = isinstance(node.op, (Transpose, BroadcastTo))
         for user in users:
             kind = self.kind(user)
             if kind in ("host", "alias"):

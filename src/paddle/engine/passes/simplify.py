@@ -93,7 +93,7 @@ def identity(node: Node, inputs: tuple[Value, ...]) -> Value | None:
 
 def number(v: Value) -> Any:
     """The one number that all elements of v are, if the graph says so."""
-    while v.node is not None and isinstance(v.node.op, (BroadcastTo, Reshape)):
+    while v.node is not None and isinstance(v.node.op, (BroadcastTo, Reshape, Transpose)):
         v = v.node.inputs[0]
     if v.node is not None and isinstance(v.node.op, (Constant, Full)):
         return v.node.op.value
@@ -105,7 +105,7 @@ def fold(new: Graph, node: Node, inputs: tuple[Value, ...]) -> tuple[Value, ...]
     op = node.op
     if not inputs or len(node.outputs) != 1 or not op.numpy:
         return None
-    if isinstance(op, (BroadcastTo, Reshape)) and number(inputs[0]) is not None:
+    if isinstance(op, (BroadcastTo, Reshape, Transpose)) and number(inputs[0]) is not None:
         return new.add(Full(node.outputs[0].shape, number(inputs[0]), inputs[0].dtype), (), node.line)
     if not getattr(op, "pointwise", False) or any(number(v) is None for v in inputs):
         return None
