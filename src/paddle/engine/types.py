@@ -111,7 +111,7 @@ def dtype_of(d: Any) -> DType:
     """The DType that `d` names: a DType, a string, a numpy dtype or scalar type, or a Python type.
 
     Raises:
-        TypeError: `d` names no element type.
+        TypeError: `d` names no element type. ValueError: one of numpy's that has no counterpart.
     """
     if type(d) is DType:
         return d
@@ -123,18 +123,35 @@ def dtype_of(d: Any) -> DType:
     elif isinstance(d, type) and d in _PYTHON:
         return _PYTHON[d]
     else:
-        try:
-            n = np.dtype(d)
-        except TypeError:
-            n = None
+        n = _numpy_dtype(d)
         if n is not None:
             found = _NUMPY.get(n) or DType._by_name.get(n.name)
             if found is not None:
                 return found
-    raise TypeError(
-        f"(InvalidType) {d!r} is not an element type.\n"
-        f"  expected: one of {', '.join(DType._by_name)}, or the numpy dtype of that name"
-    )
+    raise _no_dtype(d)
+
+
+def _numpy_dtype(d: Any) -> np.dtype | None:
+    try:
+        return np.dtype(d)
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+def _no_dtype(d: Any) -> Exception:
+    """ValueError for a type that numpy has, as upstream, TypeError for what is none."""
+    from . import errors
+
+    names = ", ".join(DType._by_name)
+    hint, known = "", isinstance(d, (str, type, np.dtype)) and _numpy_dtype(d) is not None
+    if isinstance(d, str):
+        import difflib
+
+        near = difflib.get_close_matches(d, DType._by_name, 1)
+        hint = f"{near[0]!r} is near." if near else ""
+    make = errors.invalid_argument if known else errors.invalid_type
+    shown = repr(d) if isinstance(d, (str, int, float, type, np.dtype)) or d is None else type(d).__name__
+    return make("dtype: this is not an element type.", expected=f"one of {names}", received=shown, hint=hint)
 
 
 class TensorType:

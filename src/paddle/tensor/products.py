@@ -317,7 +317,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         Tensor: the axes that the equation names.
 
     Raises:
-        AssertionError: the equation does not fit the operands.
+        AssertionError: the equation does not fit the operands. ValueError: the sizes of a letter differ.
 
     Examples:
         >>> paddle.einsum("ij,jk->ik", paddle.ones([2, 3]), paddle.ones([3, 4])).shape
@@ -325,7 +325,12 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     """
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
-    assert isinstance(equation, str), "einsum: the equation is not a string"
+    if not isinstance(equation, str):
+        raise errors.no_attribute(
+            "einsum: the equation is not a string.",
+            expected="a str, as in 'ij,jk->ik'",
+            received=type(equation).__name__,
+        )
     for i, t in enumerate(operands):
         need_tensor(t, "einsum", f"operands[{i}]", AttributeError)
     return _einsum(equation, *operands) * 1 if len(operands) == 1 else _einsum(equation, *operands)

@@ -132,18 +132,18 @@ class _Call:
         if owner is not None:
             kind = type(owner).__name__
             self.name = kind if not self.name or self.name in ("forward", "__init__") else f"{kind}.{self.name}"
-        parameters = dict(inspect.signature(f).parameters) if f is not None else {}
-        parameters.pop("self", None)
-        for n, p in parameters.items():
+        takes = dict(inspect.signature(f).parameters) if f is not None else {}
+        takes.pop("self", None)
+        for n, p in takes.items():
             if n in self.given and (self.given[n] is p.default or (p.default == 0 and self.given[n] == 0)):
                 del self.given[n]
-        self.expected = f"{self.name}({_shown(parameters)})" if f is not None else ""
+        self.expected = f"{self.name}({parameters(takes)})" if f is not None else ""
 
 
-def _shown(parameters: Mapping[str, inspect.Parameter]) -> str:
+def parameters(takes: Mapping[str, inspect.Parameter]) -> str:
     """Parameters with their defaults, without types."""
     empty = inspect.Parameter.empty
-    found = inspect.Signature([p.replace(annotation=empty) for p in parameters.values()])
+    found = inspect.Signature([p.replace(annotation=empty) for p in takes.values()])
     return str(found)[1:-1]
 
 

@@ -165,7 +165,18 @@ def inplace(
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(x, tracing.Tensor):
             check_inplace(name, x)
-        new = f(x, *args, **kwargs)
+        try:
+            new = f(x, *args, **kwargs)
+        except ValueError:
+            try:
+                shown.bind(x, *args, **kwargs)
+            except TypeError as e:  # for which f may raise another kind
+                from .explain import arguments, parameters
+
+                given = {**{f"argument {i}": a for i, a in enumerate((x, *args), 1)}, **kwargs}
+                expected = f"{name}({parameters(shown.parameters)})"
+                raise errors.invalid_type(f"{name}: {e}.", expected=expected, received=arguments(given)) from None
+            raise
         if new.type is not x.type:
             if not reshapes and new.type.shape != x.type.shape:
                 raise errors.invalid_argument(
@@ -178,9 +189,8 @@ def inplace(
         return replace(x, new)
 
     seen = inspect.signature(f)
-    call.__signature__ = seen.replace(  # type: ignore[attr-defined]
-        parameters=[p for p in seen.parameters.values() if p.name != "out"]
-    )
+    shown = seen.replace(parameters=[p for p in seen.parameters.values() if p.name != "out"])
+    call.__signature__ = shown  # type: ignore[attr-defined]
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"In-place form of `{f.__name__}`: the tensor takes the result's value and is returned."
     METHODS[name] = call

@@ -41,11 +41,26 @@ def test_numpy_agrees(equation, shapes):
 
 
 @pytest.mark.parametrize(
-    "equation, ndims", [("ij", [1]), ("ij,jk", [2]), ("ij->ik", [2]), ("ij->ii", [2]), ("i1", [2])]
+    "equation, ndims, told",
+    [
+        ("ij", [1], "expected: 2 axes\n  received: operand 0 with 1 axes"),
+        ("ij,jk", [2], "expected: 2 operands, one for each of 'ij', 'jk'\n  received: 1 operands"),
+        ("ij->ii", [2], "'i' comes twice in the result"),
+        ("i1", [2], "'1', which is no letter"),
+        ("..ij", [2], "a '.' outside an ellipsis"),
+        ("ij->i->j", [2], "'-', which is no letter"),
+        ("...ijk", [2], "expected: at least 3 axes"),
+    ],
 )
-def test_equations_that_do_not_fit(equation, ndims):
-    with pytest.raises(AssertionError, match="einsum"):
+def test_equations_that_do_not_fit(equation, ndims, told):
+    with pytest.raises(AssertionError) as e:
         parse(equation, ndims)
+    assert told in str(e.value)
+
+
+def test_a_letter_of_the_result_has_to_come_from_somewhere():
+    with pytest.raises(ValueError, match=r"'k' is in the result and in no operand"):
+        parse("ij->ik", [2])
 
 
 def test_sizes_that_differ():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import invalid_argument
+from ..errors import asserted, invalid_argument
 from .linalg import MatMul
 from .reduction import sum_
 from .shape import broadcast_to, reshape, slice_axis, transpose
@@ -22,26 +22,59 @@ def parse(equation: str, ndims: list[int]) -> tuple[list[str], str]:
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
-    assert len(terms) == len(ndims), f"einsum: {len(terms)} terms for {len(ndims)} operands: {equation!r}"
+    _letters_only(equation, [*terms, right])
+    if len(terms) != len(ndims):
+        raise asserted(
+            "einsum: there are not as many operands as terms.",
+            expected=f"{len(terms)} operands, one for each of {', '.join(map(repr, terms))}",
+            received=f"{len(ndims)} operands",
+        )
     free = [c for c in string.ascii_letters if c not in equation]
-    wide = max((n - len(t.replace("...", "")) for t, n in zip(terms, ndims) if "..." in t), default=0)
-    assert wide >= 0 and wide <= len(free), f"einsum: {equation!r} does not fit operands of {ndims} axes"
-    dots = "".join(free[:wide])
+    counts = [n - len(t.replace("...", "")) for t, n in zip(terms, ndims)]
+    wide = max((c for c, t in zip(counts, terms) if "..." in t), default=0)
+    dots = "".join(free[: max(wide, 0)])
     out = []
-    for t, n in zip(terms, ndims):
-        count = n - len(t.replace("...", ""))
-        assert count == 0 or ("..." in t and count >= 0), f"einsum: {t!r} does not fit an operand of {n} axes"
-        t = t.replace("...", dots[wide - count :])
-        assert all(c in string.ascii_letters for c in t), f"einsum: {equation!r} holds something that is no letter"
-        out.append(t)
+    for i, (t, n, count) in enumerate(zip(terms, ndims, counts)):
+        if count < 0 or (count and "..." not in t) or wide > len(free):
+            letters = len(t.replace("...", ""))
+            raise asserted(
+                f"einsum: the term {t!r} does not fit its operand.",
+                expected=f"{'at least ' if '...' in t else ''}{letters} axes",
+                received=f"operand {i} with {n} axes, in {equation!r}",
+                hint="" if "..." in t or count < 0 else "'...' stands for axes without letters.",
+            )
+        out.append(t.replace("...", dots[wide - count :]))
     if arrow:
         result = right.replace("...", dots)
-        assert len(set(result)) == len(result), f"einsum: a letter comes twice in the result of {equation!r}"
-        assert all(c in "".join(out) for c in result), f"einsum: the result of {equation!r} has a letter of its own"
+        every = "".join(out)
+        twice = [c for c in result if result.count(c) > 1]
+        if twice:
+            raise asserted(
+                f"einsum: {twice[0]!r} comes twice in the result.", expected="each letter once", received=repr(equation)
+            )
+        unknown = [c for c in result if c not in every]
+        if unknown:
+            raise invalid_argument(
+                f"einsum: {unknown[0]!r} is in the result and in no operand.",
+                expected=f"letters among {''.join(dict.fromkeys(every))!r}",
+                received=repr(equation),
+            )
     else:
         every = "".join(out)
         result = dots + "".join(sorted(c for c in set(every) if every.count(c) == 1 and c not in dots))
     return out, result
+
+
+def _letters_only(equation: str, terms: list[str]) -> None:
+    for t in terms:
+        bad = [c for c in t.replace("...", "", 1) if c not in string.ascii_letters]
+        if bad:
+            fact = "a '.' outside an ellipsis" if bad[0] == "." else f"{bad[0]!r}, which is no letter"
+            raise asserted(
+                f"einsum: the equation holds {fact}.",
+                expected="letters, ',' between operands, at most one '->', '...' once in a term",
+                received=repr(equation),
+            )
 
 
 def einsum(equation: str, *operands: Any) -> Any:
@@ -51,8 +84,11 @@ def einsum(equation: str, *operands: Any) -> Any:
     for t, x in zip(terms, operands):
         for c, n in zip(t, x.shape):
             if sizes.get(c, 1) not in (1, n) and n != 1:
+                shapes = ", ".join(f"{t}: {list(x.shape)}" for t, x in zip(terms, operands))
                 raise invalid_argument(
-                    f"einsum: the sizes of {c!r} differ.", received=f"{sizes[c]} and {n}, in {equation!r}"
+                    f"einsum: the sizes of {c!r} differ.",
+                    expected=f"one size, or 1, wherever {c!r} stands",
+                    received=f"{sizes[c]} and {n}, in {shapes}",
                 )
             sizes[c] = max(sizes.get(c, 1), n) if sizes.get(c, 1) and n else 0
     todo = [_without_repeats(x, t) for x, t in zip(operands, terms)]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from ..errors import invalid_type
 from ..ir.graph import Graph, Value
 from ..types import TensorType
 
@@ -67,7 +68,9 @@ class absent:
 class _Interning(type):
     """Makes operators: binds attributes, and gives back the one made before with the same."""
 
+    name: str
     fields: dict[str, Any]
+    kinds: dict[str, tuple[str, Any]]
     _interned: dict[Any, Any]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -95,11 +98,23 @@ class _Interning(type):
             value = given.get(name, default)
             if value is _REQUIRED:
                 raise TypeError(f"{cls.__name__}: {name} is missing")
+            kind = cls.kinds.get(name)
+            if kind is not None and not isinstance(value, kind[1]):
+                raise invalid_type(
+                    f"{cls.name}: {name} is not {kind[0]}.",
+                    expected=kind[0],
+                    received=f"{name}: {type(value).__name__}",
+                )
             object.__setattr__(made, name, value)
         return made
 
 
 _REQUIRED: Any = object()
+_KINDS: dict[Any, tuple[str, Any]] = {
+    "bool": ("True or False", (bool, int, np.bool_)),
+    "int": ("an integer", (int, np.integer)),
+    "float": ("a number", (int, float, np.integer, np.floating)),
+}
 
 
 class _Uses:
@@ -139,7 +154,7 @@ class Operator(metaclass=_Interning):
         overwrites: the argument whose array can become the result's where nothing else needs it, or None.
         fault: what errors.py makes of a failed check of its arguments at run time.
         pointwise (bool): each result element depends on the argument elements that broadcasting pairs with it, alone.
-        fields: names of the attributes with defaults.
+        fields: names of the attributes with defaults. kinds: what those of a plain type are held to.
         vjp_uses: whose data the gradient rule reads, found from the code of vjp_source, or of vjp itself.
         shape_attributes: attributes that the loop form does not read, so that it serves all their values.
     """
@@ -151,6 +166,7 @@ class Operator(metaclass=_Interning):
     pointwise: ClassVar[bool] = False
     shape_attributes: ClassVar[tuple[str, ...]] = ()
     fields: ClassVar[dict[str, Any]] = {}
+    kinds: ClassVar[dict[str, tuple[str, Any]]] = {}
     vjp_source: ClassVar[Any] = None
     vjp_uses: ClassVar[Any] = _Uses()
     _interned: ClassVar[dict[Any, Any]]
@@ -240,11 +256,13 @@ def letters(n: int, whole: Container[int] = ()) -> str:
 def operator(cls: T) -> T:
     """Makes a class an operator: annotated names are its attributes; interned, registered, its rules checked."""
     cls._interned = {}
-    cls.fields = {}
+    cls.fields, cls.kinds = {}, {}
     for base in reversed(cls.__mro__):
         for name, kind in base.__dict__.get("__annotations__", {}).items():
             if not str(kind).startswith("ClassVar") and base is not Operator and name != "name":
                 cls.fields[name] = getattr(cls, name, _REQUIRED)
+                if kind in _KINDS:
+                    cls.kinds[name] = _KINDS[kind]
     if "name" not in cls.__dict__:
         cls.name = snake(cls.__name__)
     if bool(cls.numpy) == bool(cls.compose):
