@@ -8,6 +8,7 @@ import pytest
 
 import paddle
 import paddle.nn as nn
+from paddle.engine.eager.trace import current
 
 
 def tensor(*shape, seed=0, sg=True):
@@ -75,3 +76,30 @@ def test_freezing_a_parameter_between_flushes_keeps_its_gradient_and_hooks(read)
     w.stop_gradient = False
     (m(tensor(3, 4, seed=1)) ** 2).mean().backward()
     assert len(calls) == 3
+
+
+def test_hyper_parameters_may_take_many_values():
+    """From the third on they are inputs of the program, entered anew at every step."""
+    for momentum in (0.9, 0.8, 0.7, 0.6, 0.5):
+        p = paddle.create_parameter([4], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        optimizer = paddle.optimizer.Momentum(0.1, momentum=momentum, parameters=[p])
+        want, velocity = 1.0, 0.0
+        for _ in range(5):
+            (p * p).sum().backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            velocity = momentum * velocity + 2 * want
+            want -= 0.1 * velocity
+            np.testing.assert_allclose(p.numpy(), np.full(4, want), 1e-5)
+
+
+def test_an_update_that_fails_leaves_gradients_on():
+    p = paddle.create_parameter([4], "float32")
+    trace = current()
+
+    def fail():
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        trace.update("key", [], [p], fail)
+    assert trace.grad and not (p * 2.0).stop_gradient

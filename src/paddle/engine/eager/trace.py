@@ -154,17 +154,19 @@ class Trace:
         changes: what was changed in place: steps of `update`, or the new slot with the old one or the old Tensor.
         generic: hooks or Python-level gradients are involved; no shortcut for backward.
         in_layer: a Layer is being called, for inference.
+        promoted: inputs that numbers have become in the step of `update` that is under way, else None.
         amp: decides the types that operators compute in (see paddle/amp/mode.py), or None.
     """
 
     __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "reads",
-                 "changes", "in_layer", "amp", "__weakref__")  # fmt: skip
+                 "changes", "in_layer", "amp", "promoted", "__weakref__")  # fmt: skip
 
     def __init__(self) -> None:
         self.grad = True
         self.amp: Any = None
         self.lock = threading.RLock()
         self.in_layer = False
+        self.promoted: list[Tensor] | None = None
         self.reads = 0
         self.epoch = 0
         self.restart()
@@ -351,7 +353,10 @@ class Trace:
         ready = op.prepare(*args)
         if not any(isinstance(r, Number) for r in ready):
             return None
-        return tuple(from_array(r.array()) if isinstance(r, Number) else r for r in ready)
+        found = tuple(from_array(r.array()) if isinstance(r, Number) else r for r in ready)
+        if self.promoted is not None:
+            self.promoted += [t for t, r in zip(found, ready) if isinstance(r, Number)]
+        return found
 
     def shortcut(self, start: TrieNode, key: Any, out: Any) -> Any:
         """Remembers that `key` at `start` leads to here, so that next time nothing in between runs."""
@@ -419,7 +424,10 @@ class Trace:
             self.first_update(k, reads, writes, fn)
             return
         values, cls = self.values, TENSOR[0]
-        entered, given = node.outs
+        entered, given, numbers = node.outs
+        for a, slot in numbers:
+            t = values[slot] = from_array(a)
+            t.epoch, t.slot = epoch, slot
         for i, slot in entered:
             t = reads[i]
             if t.buffer is None:
@@ -451,9 +459,15 @@ class Trace:
         olds = [self.ref(x) for x in writes]
         grad, amp = self.grad, self.set_amp(None)
         self.set_grad(False)
-        news: Sequence[Tensor] = fn()
-        self.set_grad(grad)
-        self.set_amp(amp)
+        promoted: list[Tensor] = []
+        self.promoted = promoted
+        try:
+            news: Sequence[Tensor] = fn()
+        finally:
+            self.promoted = None
+            self.set_grad(grad)
+            self.set_amp(amp)
+        numbers = [(t.buffer, t.slot) for t in promoted if t.epoch == epoch]
         slots = [t.slot for t in news]
         changed = [s for s, old in zip(slots, olds) if s != old]
         distinct = len(set(changed)) == len(changed) and not set(changed) & set(olds)
@@ -463,7 +477,7 @@ class Trace:
             node = TrieNode(start, grad)
             node.end = self.node
             node.refs = tuple(olds)
-            node.outs = (tuple(entered), tuple(slots))
+            node.outs = (tuple(entered), tuple(slots), tuple(numbers))
             start.children[k] = node
         for x, new in zip(writes, news):
             if new is x:
