@@ -106,7 +106,7 @@ def _operator(
         if kind == "lstm":
             new = list(lstm_step(x, *old, *w))
         else:
-            new = [gru_step(x, *old, *w) if kind == "gru" else rnn_step(x, *old, *w, kind)]
+            new = [gru_step(x, *old, *w) if kind == "gru" else rnn_step(x, *old, *w, activation=kind)]
         out = new[0]
         if rest:
             new = [select(rest[0], a, b) for a, b in zip(new, old)]
