@@ -35,6 +35,18 @@ class Callback:
         """Called before the run."""
         self.model = model
 
+    def state_dict(self) -> dict[str, Any]:
+        """What it has counted and a later process goes on from, by the names of its attributes; see `Model.save`.
+
+        Returns:
+            dict: numbers, strings, lists and dictionaries. Here there are none.
+        """
+        return {}
+
+    def set_state_dict(self, state: dict[str, Any]) -> None:
+        """Called after `on_train_begin` of a fit that goes on, with what `state_dict` gave; sets the attributes."""
+        vars(self).update(state)
+
     def on_train_begin(self, logs: Any = None) -> None:
         """Before `Model.fit` begins."""
 

@@ -332,6 +332,9 @@ class EarlyStopping(_Watcher):
         self.wait_epoch = self.stopped_epoch = 0
         self.best_value = self.worst if self.baseline is None else self.baseline
 
+    def state_dict(self) -> dict[str, Any]:
+        return {k: getattr(self, k) for k in ("wait_epoch", "stopped_epoch", "best_value")}
+
     def on_eval_end(self, logs: Any = None) -> None:
         value = self.value_in(logs)
         if value is None:
@@ -399,6 +402,9 @@ class ReduceLROnPlateau(_Watcher):
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._reset()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {k: getattr(self, k) for k in ("best", "wait", "cooldown_counter", "epoch")}
 
     def in_cooldown(self) -> bool:
         """Whether evaluations do not count yet."""

@@ -18,6 +18,7 @@ from ..static.input import InputSpec
 from ..tensor.tensor import Tensor
 from ..utils.explain import describe
 from ..utils.public import guard
+from . import resume
 from .callbacks import CallbackList, config_callbacks
 
 __all__ = ["Model"]
@@ -117,6 +118,8 @@ class Model:
         self._metrics: list[Metric] = []
         self._pending: list[tuple[Metric, list[Any]]] = []  # results of metrics that were not read yet
         self._prepared = False
+        self._running: resume.Run | None = None  # the fit under way
+        self._resumed: dict[str, Any] | None = None  # what the next fit goes on with
 
     # -- preparation --
     @guard
@@ -278,7 +281,7 @@ class Model:
         accumulate_grad_batches: int = 1,
         num_iters: int | None = None,
     ) -> None:
-        """Trains.
+        """Trains. After `load` of a `.pdstate` file it goes on where that was saved, bit for bit; see `save`.
 
         Args:
             train_data (Dataset|DataLoader|Iterable): What to learn from.
@@ -315,16 +318,28 @@ class Model:
         self.stop_training = False
         left = num_iters
         logs = Logs()
-        calls.begin("train")
-        for epoch in range(epochs):
-            calls.on_epoch_begin(epoch)
-            left = self._run(train, calls, "train", logs, left, accumulate_grad_batches)
-            calls.on_epoch_end(epoch, logs)
-            if test is not None and epoch % eval_freq == 0:
-                self._run_evaluation(test, calls, logs)
-            if self.stop_training or left == 0:
-                break
-        calls.end("train", logs)
+        run = self._running = resume.Run(self, train, calls, logs)
+        resumed, self._resumed = self._resumed, None
+        try:
+            calls.begin("train")
+            if resumed is not None:
+                run.go_on(resumed)
+                left = None if left is None else max(left - run.done, 0)
+                if self.stop_training or left == 0:
+                    epochs = 0
+            for epoch in range(run.epoch, epochs):
+                calls.on_epoch_begin(epoch)
+                left = self._run(train, calls, "train", logs, left, accumulate_grad_batches, run)
+                calls.on_epoch_end(epoch, logs)
+                if test is not None and epoch % eval_freq == 0:
+                    self._run_evaluation(test, calls, logs)
+                if self.stop_training or left == 0:
+                    break
+                run.at(epoch + 1, 0)
+            calls.end("train", logs)
+            run.at(run.epoch, run.step)
+        finally:
+            self._running = None
 
     @guard
     def evaluate(
@@ -408,7 +423,14 @@ class Model:
         calls.end("eval", logs)
 
     def _run(
-        self, loader: Any, calls: CallbackList, mode: str, logs: Logs, left: int | None, accumulate: int = 1
+        self,
+        loader: Any,
+        calls: CallbackList,
+        mode: str,
+        logs: Logs,
+        left: int | None,
+        accumulate: int = 1,
+        run: resume.Run | None = None,
     ) -> int | None:
         """One pass. `left`: steps that may still be made; what is left of them is returned."""
         logs.settle()
@@ -417,19 +439,28 @@ class Model:
             m.reset()
         names = self._metric_names()
         steps = _length(loader)
-        for step, data in enumerate(loader):
-            if left == 0:
-                break
+        if run is not None:
+            run.metrics()
+        if left == 0:
+            return left
+        for step, data in enumerate(loader if run is None else run.batches(), 0 if run is None else run.step):
             inputs, labels = self._split(data)
             calls.batch_begin(mode, step, logs)
             if mode == "train":
-                losses = self._train(inputs, labels, (step + 1) % accumulate == 0 or step + 1 == steps)
+                update = (step + 1) % accumulate == 0 or step + 1 == steps
+                losses = self._train(inputs, labels, update)
             else:
                 losses = self._evaluate(inputs, labels)
             logs.promise(names, lambda losses=losses: self._read(losses))
             logs.update(step=step, batch_size=_batch_size(inputs))
             calls.batch_end(mode, step, logs)
             left = None if left is None else left - 1
+            if run is not None:
+                run.done += 1
+                if update:
+                    run.at(run.epoch, step + 1)
+            if left == 0:
+                break
         logs.settle()
         return left
 
@@ -456,9 +487,14 @@ class Model:
     def save(self, path: str, training: bool = True) -> None:
         """Saves the network and the optimizer.
 
+        A path that ends in `.pdstate` is one file with all that a training depends on: besides these the random
+        generators, the position in the data, and what metrics and callbacks have counted. Within `fit`, as from a
+        callback, it is written when the step or epoch is over, after all callbacks. After `load` of it, the next
+        `fit` with the same arguments goes on there.
+
         Args:
             path (str): Without extension; folders are made. Writes `<path>.pdparams` and, if the optimizer has state,
-                `<path>.pdopt`.
+                `<path>.pdopt`. Or with the extension `.pdstate`, see above.
             training (bool): False saves a program for inference, through `paddle.jit.save`. Default: True.
 
         Examples:
@@ -468,6 +504,12 @@ class Model:
         """
         import paddle
 
+        if training and path.endswith(resume.SUFFIX):
+            if self._running is not None:
+                self._running.wanted.append(path)
+            else:
+                resume.write(self, path, None)
+            return
         if not training:
             if not hasattr(paddle, "jit"):
                 raise errors.unimplemented(
@@ -490,22 +532,25 @@ class Model:
         """Loads what `save` saved.
 
         Args:
-            path (str): Without extension (.pdparams is taken off).
+            path (str): Without extension (.pdparams is taken off), or a `.pdstate` file, with which the next `fit`
+                goes on.
             skip_mismatch (bool): Leave parameters that are missing or have another shape as they are, with a
                 warning. Default: False.
-            reset_optimizer (bool): Do not load the optimizer's state. Default: False.
+            reset_optimizer (bool): Do not load the optimizer's state, nor go on. Default: False.
 
         Raises:
             AssertionError: there is no such file. ValueError: a parameter is missing or has another shape.
+            RuntimeError: a `.pdstate` file, and no optimizer was given to `prepare`.
         """
         import paddle
 
+        whole = path.endswith(resume.SUFFIX)
         stem = path[: -len(".pdparams")] if path.endswith(".pdparams") else path
-        if not os.path.exists(stem + ".pdparams"):
-            raise errors.asserted(
-                "Model.load: there is no such file.", expected=f"{stem}.pdparams", received=f"path: {path!r}"
-            )
-        found = paddle.load(stem + ".pdparams")
+        file = path if whole else stem + ".pdparams"
+        if not os.path.exists(file):
+            raise errors.asserted("Model.load: there is no such file.", expected=file, received=f"path: {path!r}")
+        state = resume.read(path) if whole else {"network": paddle.load(file)}
+        found = state["network"]
         matching = {}
         for name, value in self.network.state_dict().items():
             problem = _mismatch(name, value, found)
@@ -522,6 +567,10 @@ class Model:
                     hint="skip_mismatch=True leaves it as it is.",
                 )
         self.network.set_state_dict(matching)
+        if whole:
+            if not reset_optimizer:
+                resume.set_training(self, state)
+            return
         if not reset_optimizer and self._optimizer is not None and os.path.exists(stem + ".pdopt"):
             self._optimizer.set_state_dict(paddle.load(stem + ".pdopt"))
 

@@ -45,6 +45,9 @@ class _Tracker(Callback):
     def on_train_begin(self, logs: Any = None) -> None:
         self.fitting, self.train_step = True, 0
 
+    def state_dict(self) -> dict[str, Any]:
+        return {"train_step": self.train_step}
+
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         self.epoch = epoch
         if not self.train_step:  # a training that goes on somewhere in the middle
