@@ -80,6 +80,10 @@ def chosen(node: Node, index: int, twice: tuple[int, ...]) -> tuple[Ready, int, 
     op = node.op
     operands = tuple(f"{v.dtype.name}{pattern(s)}" for v, s in zip(node.inputs, shapes))
     attributes = {k: a for k, a in op.attributes().items() if k not in op.shape_attributes}
+    numbers: dict[str, int] = {}
+    for name in op.number_attributes:
+        attributes[name] = tuple("n" if n > 0 else n for n in attributes[name])
+        numbers.update((f"a_{name}_{i}", n) for i, n in enumerate(getattr(op, name)))
     key = f"{jit.target()}{op.name}{attributes}/{index}/{operands}{twice}->{out.dtype.name}{pattern(out_shape)}"
     ready = _kernels.get(key)
     if ready is None:
@@ -88,10 +92,10 @@ def chosen(node: Node, index: int, twice: tuple[int, ...]) -> tuple[Ready, int, 
             if ready is None:
                 _size_bound.add(key)
         if ready is None:
-            key = f"{key}/{[v.shape for v in node.inputs]}{out.shape}"
+            key = f"{key}/{op!r}/{[v.shape for v in node.inputs]}{out.shape}"
             ready = _kernels.get(key) or find(key, lambda: static_kernel(node, index))
     assert ready is not None, node
-    sizes = {f"s{k}_{j}": n for k, s in enumerate(shapes) for j, n in enumerate(s)}
+    sizes = numbers | {f"s{k}_{j}": n for k, s in enumerate(shapes) for j, n in enumerate(s)}
     sizes.update((f"o_{j}", n) for j, n in enumerate(out_shape))
     total, grain = split(ready.kernel, sizes)
     return ready, total, grain, [sizes[p] for p in ready.kernel.params]
@@ -170,23 +174,39 @@ def dynamic_kernel(node: Node, index: int, shapes: list[tuple[int, ...]], out_sh
     else:
         arguments = [symbols(s, f"s{k}") for k, s in enumerate(shapes)]
     try:
-        return build(node, index, scope, arguments, out)
+        return build(node, index, scope, arguments, out, with_numbers(node.op, scope))
     except TypeError:
         return None  # the loop form asks for sizes
+
+
+def with_numbers(op: Any, scope: Scope) -> Any:
+    """The operator with the numbers of `number_attributes` known at run time only; its loop form is all it is for."""
+    if not op.number_attributes:
+        return op
+    made = object.__new__(type(op))
+    for name, value in op.attributes().items():
+        if name in op.number_attributes:
+            value = tuple(
+                scope.make("param", types.int64, (), f"a_{name}_{i}") if n > 0 else n for i, n in enumerate(value)
+            )
+        object.__setattr__(made, name, value)
+    return made
 
 
 def static_kernel(node: Node, index: int) -> Kernel:
     return build(node, index, Scope(), [v.shape for v in node.inputs], node.outputs[index].shape)
 
 
-def build(node: Node, index: int, scope: Scope, arguments: list[tuple[Any, ...]], shape: tuple[Any, ...]) -> Kernel:
+def build(
+    node: Node, index: int, scope: Scope, arguments: list[tuple[Any, ...]], shape: tuple[Any, ...], op: Any = None
+) -> Kernel:
     out = node.outputs[index]
     operands = [Operand(f"t{i}", s, v.dtype, i) for i, (v, s) in enumerate(zip(node.inputs, arguments))]
     target = Operand("out", shape, out.dtype, -1)
     variables = [Var(n) for n in shape]
     at = tuple(scope.var(v) for v in variables)
     k = LoopBuilder(scope, at, out.dtype, shape, index)
-    value = node.op.loops(k, *operands)
+    value = (op or node.op).loops(k, *operands)
     if not isinstance(value, Expr):
         value = scope.const(value, compute_type(out.dtype))
     kernel = Emitter(Loops(scope, variables, [Store(target, at, value)]), None, jit.vector_bytes()).kernel()

@@ -51,6 +51,7 @@ class Full(Operator):
 class Arange(Operator):
     """start, start + step, ...: `size` numbers."""
 
+    shape_attributes = ("size",)
     start: Any
     step: Any
     size: int

@@ -99,6 +99,7 @@ class Windows(Operator):
 class MaxPool(Windows):
     """Greatest element of each window (NaN wins). The gradient goes to the first of equals."""
 
+    shape_attributes = ("sizes",)
     kernel: tuple
     strides: tuple
     low: tuple
@@ -154,6 +155,7 @@ def lowest(dtype: np.dtype) -> Any:
 class MaxPoolIndex(Windows):
     """Position in x of the first greatest element of each window, int32."""
 
+    shape_attributes = ("sizes",)
     kernel: tuple
     strides: tuple
     low: tuple
@@ -290,6 +292,7 @@ class AvgPool(Windows):
     else those in x with `low` and `high` elements around it.
     """
 
+    shape_attributes = ("sizes",)
     kernel: tuple
     strides: tuple
     low: tuple

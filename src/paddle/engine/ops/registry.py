@@ -157,6 +157,7 @@ class Operator(metaclass=_Interning):
         fields: names of the attributes with defaults. kinds: what those of a plain type are held to.
         vjp_uses: whose data the gradient rule reads, found from the code of vjp_source, or of vjp itself.
         shape_attributes: attributes that the loop form does not read, so that it serves all their values.
+        number_attributes: attributes, tuples of ints, whose positive numbers the loop form takes as expressions too.
     """
 
     name: ClassVar[str]
@@ -165,6 +166,7 @@ class Operator(metaclass=_Interning):
     fault: ClassVar[str] = "out_of_range"
     pointwise: ClassVar[bool] = False
     shape_attributes: ClassVar[tuple[str, ...]] = ()
+    number_attributes: ClassVar[tuple[str, ...]] = ()
     fields: ClassVar[dict[str, Any]] = {}
     kinds: ClassVar[dict[str, tuple[str, Any]]] = {}
     vjp_source: ClassVar[Any] = None

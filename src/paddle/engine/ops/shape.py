@@ -200,6 +200,7 @@ def broadcast_to(x, shape):
 class Pad(Operator):
     """x with `value` around it: low[i] elements before and high[i] after axis i. Negative amounts cut off."""
 
+    number_attributes = ("low", "high")
     low: tuple
     high: tuple
     value: float = 0.0
@@ -232,9 +233,10 @@ class Pad(Operator):
 
     def loops(self, k, x):
         at, inside = [], None
+        positive = lambda n: not isinstance(n, int) or n > 0
         for i, n, a, b in zip(k.at, x.shape, self.low, self.high):
             i = i - a
-            for needed, test in ((a > 0, i >= 0), (b > 0, i < n)):
+            for needed, test in ((positive(a), i >= 0), (positive(b), i < n)):
                 if needed:
                     inside = test if inside is None else inside & test
             at.append(i)
@@ -352,6 +354,7 @@ class Slice(Operator):
     """Elements range(starts[i], stops[i], steps[i]) of each axis i; bounds count from the front, none are wrapped."""
 
     shape_attributes = ("stops",)
+    number_attributes = ("starts",)
     starts: tuple
     stops: tuple
     steps: tuple
