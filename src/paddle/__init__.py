@@ -35,6 +35,7 @@ _LATE = (
     "distribution",
     "fft",
     "geometric",
+    "incubate",
     "profiler",
     "signal",
 )  # modules that few programs need, imported when they are first named
