@@ -19,6 +19,13 @@ class WeightDecayRegularizer:
 
     coeff: float
 
+    def __init__(self, coeff: float = 0.0) -> None:
+        if coeff is None:
+            raise errors.asserted(
+                f"{type(self).__name__}: there is no coeff.", expected="a float", received="coeff: None"
+            )
+        self.coeff = coeff
+
     def term(self, p: Any) -> Any:
         """The gradient of the penalty for a parameter."""
         raise errors.unimplemented(
@@ -42,9 +49,6 @@ class L1Decay(WeightDecayRegularizer):
         L1Decay, coeff=0.100000
     """
 
-    def __init__(self, coeff: float = 0.0) -> None:
-        self.coeff = coeff
-
     def term(self, p: Any) -> Any:
         return (cast(greater_than(p, 0.0), p.dtype) - cast(less_than(p, 0.0), p.dtype)) * self.coeff
 
@@ -62,9 +66,6 @@ class L2Decay(WeightDecayRegularizer):
         >>> paddle.regularizer.L2Decay(0.1)
         L2Decay, coeff=0.100000
     """
-
-    def __init__(self, coeff: float = 0.0) -> None:
-        self.coeff = coeff
 
     def term(self, p: Any) -> Any:
         return p * self.coeff

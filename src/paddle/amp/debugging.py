@@ -62,7 +62,9 @@ def check_numerics(
     line = f"[{where}], numel={a.size}, {found}, max={values[0]:e}, min={values[1]:e}, mean={values[2]:e}"
     bad = bool(counts[0] or counts[1])
     if bad and debug_mode is DebugMode.CHECK_NAN_INF_AND_ABORT:
-        raise errors.precondition(f"{op_type}: there are NaN or infinities ({found}).", received=line)
+        raise errors.precondition(
+            f"{op_type}: there are NaN or infinities ({found}).", received=line, expected="finite numbers"
+        )
     beyond = bool(wide.size) and float(np.abs(values[:2]).max()) > float(np.finfo(np.float16).max)
     if bad:
         print(f"[PRECISION] [ERROR] in {line}")

@@ -137,7 +137,10 @@ class AmpScaler:
             return
         if self._state(optimizer) is OptimizerState.STEPPED:
             raise errors.precondition(
-                "GradScaler.step: it was called since the last update.", hint="call update once per step."
+                "GradScaler.step: it was called since the last update.",
+                hint="call update once per step.",
+                expected="one call per step",
+                received="another",
             )
         if self._state(optimizer) is OptimizerState.INIT:
             self._unscale(optimizer)

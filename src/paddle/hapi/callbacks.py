@@ -244,7 +244,11 @@ class LRScheduler(Callback):
     def __init__(self, by_step: bool = True, by_epoch: bool = False):
         super().__init__()
         if by_step and by_epoch:
-            raise errors.invalid_argument("LRScheduler: by_step and by_epoch exclude each other.")
+            raise errors.invalid_argument(
+                "LRScheduler: by_step and by_epoch exclude each other.",
+                expected="one of them",
+                received="by_step: True, by_epoch: True",
+            )
         self.by_step, self.by_epoch = by_step, by_epoch
 
     def _step(self) -> None:

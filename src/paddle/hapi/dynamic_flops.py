@@ -40,7 +40,7 @@ def flops(
     import paddle
 
     if not isinstance(net, Layer):
-        raise errors.invalid_type("flops: net is no Layer.", received=type(net).__name__)
+        raise errors.invalid_type("flops: net is no Layer.", received=type(net).__name__, expected="a Layer")
     rules = {**_rules(), **(custom_ops or {})}
     rows: list[tuple[str, list[int], list[int], int, int]] = []
     unknown: set[str] = set()

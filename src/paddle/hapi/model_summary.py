@@ -39,7 +39,11 @@ def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any =
     import paddle
 
     if input is None and input_size is None:
-        raise errors.invalid_argument("summary: neither input_size nor input is given.")
+        raise errors.invalid_argument(
+            "summary: neither input_size nor input is given.",
+            expected="input_size, as in (2, 3), or input, a Tensor",
+            received="neither",
+        )
     arguments = _given(input) if input is not None else _made(input_size, dtypes)
     rows: list[dict[str, Any]] = []
     hooks = [

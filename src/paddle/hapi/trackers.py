@@ -90,7 +90,9 @@ class TensorBoard(_Tracker):
     def __init__(self, log_dir: str, log_freq: int = 10):
         super().__init__()
         if log_freq < 1:
-            raise errors.invalid_argument("TensorBoard: log_freq is below 1.", received=str(log_freq))
+            raise errors.invalid_argument(
+                "TensorBoard: log_freq is below 1.", received=str(log_freq), expected="log_freq >= 1"
+            )
         self.log_dir, self.log_freq = log_dir, log_freq
         self.writer: Any = None
 

@@ -91,6 +91,10 @@ class ClipGradByValue(ClipGradBase):
     """
 
     def __init__(self, max: float, min: float | None = None) -> None:
+        if isinstance(max, str):
+            raise errors.invalid_type(
+                "ClipGradByValue: max is not a number.", expected="a float", received=f"max: {max!r}"
+            )
         self.max = _positive_number("ClipGradByValue", "max", max)
         if min is None:
             if self.max <= 0:

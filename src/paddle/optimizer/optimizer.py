@@ -152,6 +152,13 @@ class Optimizer:
             )
         group["params"] = params = list(params)
         self._check_parameters(params)
+        for p in params:
+            if not hasattr(p, "optimize_attr"):
+                raise errors.no_attribute(
+                    f"{type(self).__name__}: a group holds a Tensor that is no Parameter.",
+                    expected="Parameters, as of layer.parameters()",
+                    received=f"{p.type}",
+                )
         group.setdefault("weight_decay", self._weight_decay)
         group.setdefault("grad_clip", self._grad_clip)
         known = {id(p) for g in self._param_groups for p in g["params"]}
@@ -448,11 +455,11 @@ class Optimizer:
 
         Raises:
             AssertionError: a state is missing or does not fit, or the schedule's is missing (a LambdaDecay needs none).
-            TypeError: no dictionary.
+            AttributeError: no dictionary.
             RuntimeError: an entry of the schedule's is missing.
         """
         if not isinstance(state_dict, dict):
-            raise errors.invalid_type(
+            raise errors.no_attribute(
                 "set_state_dict: this holds no states.", expected="a dict", received=type(state_dict).__name__
             )
         schedule = self._learning_rate if isinstance(self._learning_rate, LRScheduler) else None
@@ -530,6 +537,8 @@ class Optimizer:
             raise errors.precondition(
                 "set_lr: the learning rate comes from a schedule.",
                 hint="call set_lr_scheduler, or the schedule's step.",
+                expected="a float as the learning rate",
+                received=f"{type(self._learning_rate).__name__}",
             )
         self._learning_rate = float(value)
 

@@ -83,7 +83,11 @@ class InputSpec:
     def unbatch(self) -> "InputSpec":
         """Takes the first axis off the shape, in place. Returns self."""
         if not self.shape:
-            raise errors.invalid_argument("InputSpec.unbatch: the shape has no axis.", received=repr(self))
+            raise errors.invalid_argument(
+                "InputSpec.unbatch: the shape has no axis.",
+                received=repr(self),
+                expected="a shape with at least one axis",
+            )
         self.shape = self.shape[1:]
         return self
 

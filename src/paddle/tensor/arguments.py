@@ -12,14 +12,41 @@ from ..engine.eager import trace as tracing
 from ..engine.eager.trace import Tensor
 from ..engine.types import DType, dtype_of
 
+# Upstream reads the shape or the element type of these functions' arguments before it asks what they are; of the
+# second ones it asks at once.
+_READ_AT_ONCE = frozenset(
+    """
+    addmm atan2 binomial.prob bucketize.sorted_sequence cdist chunk clip cond copysign crop cumsum deg2rad diagflat
+    diagonal_scatter diff dsplit eigh eigvals gammainc gammaincc gather_nd.index gcd histogram_bin_edges histogramdd
+    hsplit index_fill inner lcm masked_fill masked_scatter.value masked_scatter.x matrix_rank moveaxis multigammaln
+    nanmean narrow outer rad2deg rank renorm repeat_interleave reshape slice slice_scatter split t take tensor_split
+    tolist unbind unique unique_consecutive unstack vecdot.x view_as.other vsplit
+    """.split()
+)
+_ASKED_AT_ONCE = frozenset(
+    """
+    binomial.count cast cross dist is_empty kthvalue lerp matrix_exp matrix_power numel reduce_as shape topk
+    """.split()
+)
+
 
 def tensor_argument(x: Any, name: str, label: str = "x") -> Tensor:
     """x, which has to be a Tensor. Raises ValueError, as upstream's functions in C++ do."""
     if not isinstance(x, Tensor):
-        raise errors.invalid_argument(
-            f"{name}: {label} is not a Tensor.", expected="a Tensor", received=f"{label}: {type(x).__name__}"
-        )
+        raise not_a_tensor(x, name, label)
     return x
+
+
+def not_a_tensor(x: Any, name: str, label: str, kind: type[Exception] = ValueError) -> Exception:
+    """The error for x; kind: what upstream raises in the functions that are not listed above."""
+    from ..utils.explain import describe
+
+    if {name, f"{name}.{label}"} & _READ_AT_ONCE:
+        kind = ValueError if hasattr(x, "shape") else AttributeError
+    elif {name, f"{name}.{label}"} & _ASKED_AT_ONCE:
+        kind = ValueError
+    text = errors.message("InvalidArgument", f"{name}: {label} is not a Tensor.", "a Tensor", f"{label}: {describe(x)}")
+    return kind(text)
 
 
 def tensor_list(x: Any, name: str, label: str = "x") -> list[Tensor]:
@@ -124,6 +151,14 @@ def axis_argument(axis: Any, ndim: int, name: str, label: str = "axis", extra: i
 def dtype_argument(dtype: Any, default: DType) -> DType:
     """The element type that an argument names, `default` for None. Raises TypeError for what names none."""
     return default if dtype is None else dtype_of(dtype)
+
+
+def kernel_dtype(dtype: Any) -> DType:
+    """The element type that an argument names; ValueError, as in upstream's C++, for what names none."""
+    try:
+        return dtype_of(dtype)
+    except TypeError as e:
+        raise ValueError(str(e).replace("(InvalidType)", "(InvalidArgument)", 1)) from None
 
 
 def finish(t: Any, out: Any = None, requires_grad: bool = False, device: Any = None, name: str = "") -> Any:

@@ -15,7 +15,7 @@ from ..engine.ops.shape import reshape, slice_axis
 from ..engine.types import DType, dtype_of
 from ..framework.place import Place, place_of
 from ..utils.public import METHODS, inplace, public
-from .arguments import tensor_argument
+from .arguments import not_a_tensor, tensor_argument
 from .creation import filled, full, shape_argument
 from .tensor import Tensor
 
@@ -40,7 +40,7 @@ def is_tensor(x: Any) -> bool:
 
 def _typed_argument(x: Any, name: str) -> Tensor:
     if not isinstance(x, Tensor):
-        raise errors.invalid_type(f"{name}: x is not a Tensor.", expected="a Tensor", received=type(x).__name__)
+        raise not_a_tensor(x, name, "x", TypeError)
     return x
 
 
@@ -306,7 +306,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """
     known = {"device", "dtype", "blocking", "other", "copy", "copy_tensor", "non_blocking"}
     if set(kwargs) - known:
-        raise errors.invalid_type("to: unknown arguments.", received=", ".join(set(kwargs) - known))
+        raise errors.invalid_type(
+            "to: unknown arguments.",
+            received=", ".join(set(kwargs) - known),
+            expected=f"arguments among {sorted(known)}",
+        )
     device, dtype = kwargs.get("device"), kwargs.get("dtype")
     other = kwargs.get("other")
     if args:
@@ -351,7 +355,11 @@ def cuda(self: Tensor, device_id: Any = None, blocking: bool = True) -> Tensor:
 @_method
 def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
     """The Tensor in memory that a GPU reads directly. Raises RuntimeError: this build has no GPU."""
-    raise errors.permission_denied("pin_memory: this build has no GPU to pin memory for.")
+    raise errors.permission_denied(
+        "pin_memory: this build has no GPU to pin memory for.",
+        expected="a build with GPU support",
+        received="the CPU build",
+    )
 
 
 # ---- others like it ---------------------------------------------------------------------------
@@ -522,7 +530,11 @@ def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) ->
     if type(dlpack).__name__ == "PyCapsule":
         dlpack = _Capsule(dlpack)
     if not hasattr(dlpack, "__dlpack__"):
-        raise errors.invalid_type("from_dlpack: this is no DLPack capsule.", received=type(dlpack).__name__)
+        raise errors.invalid_type(
+            "from_dlpack: this is no DLPack capsule.",
+            received=type(dlpack).__name__,
+            expected="a capsule, or an object with __dlpack__",
+        )
     if isinstance(dlpack, np.ndarray):
         return from_array(np.array(dlpack, order="C"))  # type: ignore[return-value]
     return from_array(np.array(np.from_dlpack(dlpack), order="C"))  # type: ignore[return-value]

@@ -38,5 +38,7 @@ def axes_argument(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
         if ndim:
             out.append(a % ndim)
     if len(set(out)) != len(out):
-        raise errors.invalid_argument(f"{name}: an axis is named twice.", received=f"axis: {axis}")
+        raise errors.invalid_argument(
+            f"{name}: an axis is named twice.", received=f"axis: {axis}", expected="different axes"
+        )
     return tuple(sorted(out))

@@ -22,6 +22,7 @@ from .arguments import (
     fill_out,
     finish,
     int_argument,
+    not_a_tensor,
     shape_argument,
     tensor_argument,
     tensor_list,
@@ -177,7 +178,9 @@ def asarray(
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """A Tensor of the values of a numpy array, which are copied."""
     if not isinstance(ndarray, np.ndarray):
-        raise errors.invalid_type("from_numpy: this is not a numpy array.", received=type(ndarray).__name__)
+        raise errors.invalid_type(
+            "from_numpy: this is not a numpy array.", received=type(ndarray).__name__, expected="a numpy.ndarray"
+        )
     return to_tensor(ndarray)
 
 
@@ -196,7 +199,9 @@ def construct(dtype: DType | None, *args: Any, **kwargs: Any) -> Tensor:
     device = kwargs.pop("device", None)
     data = kwargs.pop("data", None) if not args else None
     if kwargs:
-        raise errors.invalid_argument("Tensor: unknown arguments.", received=", ".join(kwargs))
+        raise errors.invalid_argument(
+            "Tensor: unknown arguments.", received=", ".join(kwargs), expected="sizes, or values as `data`"
+        )
     if device is not None:
         place_of(device, "Tensor")
     if data is None and args:
@@ -376,9 +381,7 @@ def _number_in(text: str, name: str) -> Any:
 
 def _like(x: Any, dtype: Any, name: str) -> tuple[tuple[int, ...], DType]:
     if not isinstance(x, Tensor):
-        raise AttributeError(
-            errors.message("InvalidType", f"{name}: x is not a Tensor.", "a Tensor", f"x: {type(x).__name__}")
-        )
+        raise not_a_tensor(x, name, "x", AttributeError)
     return x.type.shape, dtype_argument(dtype, x.type.dtype)
 
 
@@ -481,7 +484,11 @@ def arange(
     if d.kind in "iu":
         start, end, step = int(start), int(end), int(step)
         if step == 0:
-            raise errors.invalid_argument("arange: step is 0 as an integer.", received=f"step: {numbers[2]}")
+            raise errors.invalid_argument(
+                "arange: step is 0 as an integer.",
+                received=f"step: {numbers[2]}",
+                expected="a step of at least 1, or at most -1",
+            )
         size = max(0, -((start - end) // step))
     else:
         size = max(0, math.ceil((end - start) / step))
@@ -598,7 +605,9 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     indexing = kwargs.pop("indexing", None) or "ij"
     kwargs.pop("name", None)
     if kwargs:
-        raise errors.invalid_type("meshgrid: unknown arguments.", received=", ".join(kwargs))
+        raise errors.invalid_type(
+            "meshgrid: unknown arguments.", received=", ".join(kwargs), expected="Tensors, and indexing"
+        )
     if len(args) == 1 and isinstance(args[0], (list, tuple)):
         args = tuple(args[0])
     xs = tensor_list(args, "meshgrid", "inputs")
@@ -729,7 +738,7 @@ def clone(x: Tensor, name: str | None = None) -> Tensor:
         False
     """
     if not isinstance(x, Tensor):
-        raise AttributeError(errors.message("InvalidType", "clone: x is not a Tensor.", "a Tensor", type(x).__name__))
+        raise not_a_tensor(x, "clone", "x", AttributeError)
     return copy_of(x)
 
 

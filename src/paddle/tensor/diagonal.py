@@ -70,7 +70,9 @@ def diag(x: Tensor, offset: int = 0, padding_value: Any = 0, name: str | None = 
     s = tensor_argument(x, "diag").type.shape
     k = int_argument(offset, "diag", "offset")
     if len(s) > 2:
-        raise errors.invalid_argument("diag: x has more than two axes.", received=f"x: {x.type}")
+        raise errors.invalid_argument(
+            "diag: x has more than two axes.", received=f"x: {x.type}", expected="a vector or a matrix"
+        )
     if len(s) == 2:
         return read(x, k)
     out = embed(reshape(x, (x.type.size,)), k)
@@ -107,7 +109,9 @@ def _spread(x: Any, n: int, first: Any, second: Any, name: str) -> Any:
     """The last two axes of x moved to `first` and `second`."""
     a, b = axis_argument(first, n, name, "dim1"), axis_argument(second, n, name, "dim2")
     if a == b:
-        raise errors.invalid_argument(f"{name}: the axes are the same.", received=f"{first}, {second}")
+        raise errors.invalid_argument(
+            f"{name}: the axes are the same.", received=f"{first}, {second}", expected="two axes"
+        )
     order: list[int] = []
     rest = iter(range(n - 2))
     for i in range(n):
@@ -123,7 +127,9 @@ def _gathered(x: Any, first: Any, second: Any, name: str) -> tuple[Any, int, int
                                       received=f"x: {x.type}")  # fmt: skip
     a, b = axis_argument(first, n, name, "axis1"), axis_argument(second, n, name, "axis2")
     if a == b:
-        raise errors.invalid_argument(f"{name}: the axes are the same.", received=f"{first}, {second}")
+        raise errors.invalid_argument(
+            f"{name}: the axes are the same.", received=f"{first}, {second}", expected="two axes"
+        )
     return transpose(x, [i for i in range(n) if i not in (a, b)] + [a, b]), a, b
 
 
@@ -196,7 +202,11 @@ def fill_diagonal(x: Tensor, value: Any, offset: int = 0, wrap: bool = False, na
         raise errors.invalid_argument("fill_diagonal_: x is not a matrix.", expected="at least two axes",
                                       received=f"x: {x.type}")  # fmt: skip
     if len(s) > 2 and len(set(s)) != 1:
-        raise errors.invalid_argument("fill_diagonal_: the axes differ in size.", received=f"x: {x.type}")
+        raise errors.invalid_argument(
+            "fill_diagonal_: the axes differ in size.",
+            received=f"x: {x.type}",
+            expected="equal sizes, as x has more than two axes",
+        )
     m = s[-1]
     if len(s) == 2:
         step, stop = m + 1, x.type.size if wrap or s[0] <= m else m * m

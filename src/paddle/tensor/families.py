@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine import errors
 from ..engine.eager import trace as tracing
 from ..utils.public import public
-from .arguments import fill_out
+from .arguments import fill_out, not_a_tensor
 from .tensor import Tensor
 
 _local = tracing.local
@@ -17,10 +16,7 @@ _local = tracing.local
 def need_tensor(x: Any, function: str, label: str = "x", kind: type[Exception] = ValueError) -> Any:
     """x, which has to be a Tensor; `kind` is what upstream raises for anything else."""
     if not isinstance(x, tracing.Tensor):
-        text = errors.message(
-            "InvalidArgument", f"{function}: {label} is not a Tensor.", "a Tensor", f"{label}: {type(x).__name__}"
-        )
-        raise kind(text)
+        raise not_a_tensor(x, function, label, kind)
     return x
 
 

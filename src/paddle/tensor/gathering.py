@@ -188,6 +188,7 @@ def _same_rank(x: Tensor, indices: Tensor, name: str) -> None:
         raise errors.invalid_argument(
             f"{name}: the array and the index have different numbers of axes.",
             received=f"arr: {x.type}, indices: {indices.type}",
+            expected="as many axes",
         )
 
 
@@ -244,7 +245,11 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
     if mode not in ("raise", "wrap", "clip"):
         raise errors.invalid_argument("take: no such mode.", expected="'raise', 'wrap' or 'clip'", received=repr(mode))
     if not isinstance(index, Tensor) or not index.type.dtype.is_integer:
-        raise errors.invalid_type("take: index is not an integer Tensor.", received=f"{getattr(index, 'type', index)}")
+        raise errors.invalid_type(
+            "take: index is not an integer Tensor.",
+            received=f"{getattr(index, 'type', index)}",
+            expected="int32 or int64",
+        )
     n = x.type.size
     if mode == "wrap":
         from ..engine.ops.math import remainder
@@ -287,8 +292,11 @@ def scatter(
     if index.type.shape:
         index = vector_index(index, "scatter")
         if len(u) != len(s) or index.type.shape[0] > u[0]:
-            raise errors.invalid_argument("scatter: there are fewer updates than numbers.",
-                                          received=f"index: {index.type}, updates: {updates.type}")  # fmt: skip
+            raise errors.invalid_argument(
+                "scatter: there are fewer updates than numbers.",
+                expected="updates: [M, ...] for index: [M]",
+                received=f"index: {index.type}, updates: {updates.type}",
+            )
         if index.type.shape[0] < u[0]:
             from ..engine.ops.shape import slice_axis
 
@@ -422,7 +430,11 @@ def index_put(x: Tensor, indices: Any, value: Tensor, accumulate: bool = False, 
     """
     tensor_argument(x, "index_put")
     if not isinstance(indices, (list, tuple)) or not indices or not all(isinstance(i, Tensor) for i in indices):
-        raise errors.invalid_argument("index_put: indices is not a tuple of Tensors.", received=type(indices).__name__)
+        raise errors.invalid_argument(
+            "index_put: indices is not a tuple of Tensors.",
+            received=type(indices).__name__,
+            expected="a tuple of Tensors, one per axis",
+        )
     _same_type(tensor_argument(value, "index_put", "value"), x, "index_put", "value")
     if not accumulate:
         return assigned(x, tuple(indices), value)
@@ -466,10 +478,16 @@ def _scalar_tensor(value: Any, x: Tensor, name: str) -> Any:
     """A number or a Tensor of one element, as a 0-d Tensor of the type of x."""
     if isinstance(value, Tensor):
         if value.type.size != 1:
-            raise errors.invalid_argument(f"{name}: value has more than one element.", received=f"value: {value.type}")
+            raise errors.invalid_argument(
+                f"{name}: value has more than one element.", received=f"value: {value.type}", expected="one element"
+            )
         return cast(reshape(value, ()), x.type.dtype)
     if not is_number(value):
-        raise errors.invalid_argument(f"{name}: value is not a number.", received=f"value: {type(value).__name__}")
+        raise errors.invalid_argument(
+            f"{name}: value is not a number.",
+            received=f"value: {type(value).__name__}",
+            expected="a number, or a Tensor of one",
+        )
     return value_of(np.asarray(value), x.type.dtype)
 
 
@@ -550,7 +568,9 @@ def scatter_reduce(
     reduce: "sum", "prod", "mean", "amin" or "amax".
     """
     if reduce not in ("sum", "prod", "mean", "amin", "amax"):
-        raise errors.invalid_argument("scatter_reduce: no such reduce.", received=repr(reduce))
+        raise errors.invalid_argument(
+            "scatter_reduce: no such reduce.", received=repr(reduce), expected="'sum', 'prod', 'mean', 'amin' or 'amax'"
+        )
     return put_along_axis(input, index, src, dim, reduce, include_self, broadcast=False)
 
 
@@ -587,7 +607,9 @@ def slice_scatter(
 # ---- masks ------------------------------------------------------------------------------------
 def mask_argument(mask: Any, name: str) -> Tensor:
     if tensor_argument(mask, name, "mask").type.dtype is not types.bool_:
-        raise errors.invalid_argument(f"{name}: mask is not of bool.", received=f"mask: {mask.type}")
+        raise errors.invalid_argument(
+            f"{name}: mask is not of bool.", received=f"mask: {mask.type}", expected="a Tensor of bool"
+        )
     return mask
 
 
@@ -596,7 +618,9 @@ def _together(x: Tensor, mask: Tensor, name: str) -> tuple[int, ...]:
         return broadcast_shapes(x.type.shape, mask.type.shape)
     except ValueError:
         raise errors.precondition(
-            f"{name}: x and mask do not broadcast.", received=f"x: {x.type}, mask: {mask.type}"
+            f"{name}: x and mask do not broadcast.",
+            received=f"x: {x.type}, mask: {mask.type}",
+            expected="equal sizes, or 1, axis by axis from the right",
         ) from None
 
 
@@ -641,7 +665,11 @@ def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) ->
     elif is_number(value):
         value = _scalar_tensor(value, x, "masked_fill") if x.type.dtype.kind in "biu" else value
     else:
-        raise errors.invalid_argument("masked_fill: value is not a number.", received=type(value).__name__)
+        raise errors.invalid_argument(
+            "masked_fill: value is not a number.",
+            received=type(value).__name__,
+            expected="a number, or a Tensor of one",
+        )
     return select(mask, value, broadcast_to(x, shape))
 
 
@@ -656,7 +684,7 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
         x (Tensor): any type. mask (Tensor): bool; broadcasts to x. value (Tensor): enough elements, in the type of x.
 
     Raises:
-        ValueError: mask is not of bool, too few values, or another type.
+        ValueError: mask is not of bool, or value of another type. AssertionError: too few values.
 
     Examples:
         >>> x, m = paddle.zeros([3]), paddle.to_tensor([True, False, True])
@@ -670,8 +698,11 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
         x = broadcast_to(x, shape)
     at = np.flatnonzero(np.broadcast_to(mask.array(), shape))
     if len(at) > value.type.size:
-        raise errors.invalid_argument("masked_scatter: there are too few values.", expected=f"{len(at)}",
-                                      received=f"value: {value.type}")  # fmt: skip
+        raise errors.asserted(
+            "masked_scatter: there are too few values.",
+            expected=f"at least {len(at)}, one for each True of mask",
+            received=f"value: {value.type}",
+        )
     from ..engine.ops.shape import slice_axis
 
     first = slice_axis(reshape(value, (value.type.size,)), 0, 0, len(at))

@@ -150,7 +150,9 @@ def plan_of(type_: TensorType, key: Any) -> tuple[Plan, list[tuple[int, Any]]]:
             n = shape[axis]
             step = 1 if k.step is None else int_argument(k.step, "Indexing", "step")
             if step == 0:
-                raise errors.invalid_argument("Indexing: the step of a slice is 0.", received=f"{k}")
+                raise errors.invalid_argument(
+                    "Indexing: the step of a slice is 0.", received=f"{k}", expected="a step other than 0"
+                )
             bounds = [None if v is None else int_argument(v, "Indexing", "a bound") for v in (k.start, k.stop)]
             start, stop, step = slice(*bounds, step).indices(n)
             r = range(start, stop, step)

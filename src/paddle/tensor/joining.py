@@ -194,7 +194,7 @@ def chunk(x: Tensor, chunks: int, axis: Any = 0, name: str | None = None) -> lis
     """
     n = len(tensor_argument(x, "chunk").type.shape)
     if not isinstance(chunks, (int, np.integer)):
-        raise errors.invalid_type("chunk: chunks is not an int.", received=type(chunks).__name__)
+        raise errors.invalid_type("chunk: chunks is not an int.", received=type(chunks).__name__, expected="an int")
     return _equal_parts(x, int(chunks), axis_argument(axis, n, "chunk"), "chunk")
 
 
@@ -213,7 +213,9 @@ def tensor_split(x: Tensor, num_or_indices: Any, axis: Any = 0, name: str | None
     """
     s = tensor_argument(x, "tensor_split").type.shape
     if not s:
-        raise errors.invalid_argument("tensor_split: x has no axis.", received=f"x: {x.type}")
+        raise errors.invalid_argument(
+            "tensor_split: x has no axis.", received=f"x: {x.type}", expected="at least one axis"
+        )
     a = axis_argument(axis, len(s), "tensor_split")
     n = s[a]
     if isinstance(num_or_indices, (list, tuple, Tensor)) and not (
@@ -263,7 +265,9 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
     s = tensor_argument(input, "unbind", "input").type.shape
     a = axis_argument(axis, len(s), "unbind")
     if not s:
-        raise errors.invalid_argument("unbind: input has no axis.", received=f"input: {input.type}")
+        raise errors.invalid_argument(
+            "unbind: input has no axis.", received=f"input: {input.type}", expected="at least one axis"
+        )
     rest = s[:a] + s[a + 1 :]
     return [Reshape(rest)(slice_axis(input, a, i, i + 1)) for i in range(s[a])]
 

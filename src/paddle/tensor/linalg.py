@@ -390,7 +390,9 @@ def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:
         paddle.Size([3, 2])
     """
     if no_method(x, "matrix_transpose").ndim < 2:
-        raise errors.invalid_argument("matrix_transpose: x is no matrix.", received=f"x: {x.type}")
+        raise errors.invalid_argument(
+            "matrix_transpose: x is no matrix.", received=f"x: {x.type}", expected="at least two axes"
+        )
     return ops.transpose_last(x)
 
 

@@ -151,7 +151,9 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
     b = axis_argument(stop_axis, len(s), "flatten", "stop_axis")
     if a > b:
         raise errors.invalid_argument(
-            "flatten: start_axis comes after stop_axis.", received=f"start_axis: {start_axis}, stop_axis: {stop_axis}"
+            "flatten: start_axis comes after stop_axis.",
+            received=f"start_axis: {start_axis}, stop_axis: {stop_axis}",
+            expected="start_axis <= stop_axis",
         )
     return Reshape(s[:a] + (math.prod(s[a : b + 1]),) + s[b + 1 :])(x)
 
@@ -408,7 +410,7 @@ def t(input: Tensor, name: str | None = None) -> Tensor:
     n = len(tensor_argument(input, "t", "input").type.shape)
     if n > 2:
         raise errors.invalid_argument("t: input has more than two axes.", received=f"input: {input.type}",
-                                      hint="use paddle.transpose.")  # fmt: skip
+                                      hint="use paddle.transpose.", expected="at most two axes")  # fmt: skip
     return ops.Transpose((1, 0))(input) if n == 2 else Reshape(input.type.shape)(input)
 
 
@@ -488,7 +490,7 @@ def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     n = len(tensor_argument(x, "flip").type.shape)
     axes = [axis_argument(a, n, "flip") for a in ints_argument(axis, "flip", "axis")]
     if len(set(axes)) != len(axes):
-        raise errors.invalid_argument("flip: an axis comes twice.", received=f"axis: {axis}")
+        raise errors.invalid_argument("flip: an axis comes twice.", received=f"axis: {axis}", expected="different axes")
     return ops.flip(x, axes) if axes else x
 
 
@@ -520,8 +522,11 @@ def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> T
         return Reshape(s)(_roll(Reshape((x.type.size,))(x), amounts[0], 0))
     axes = [axis_argument(a, len(s), "roll") for a in ints_argument(axis, "roll", "axis")]
     if len(axes) != len(amounts):
-        raise errors.invalid_argument("roll: there are not as many shifts as axes.",
-                                      received=f"shifts: {amounts}, axis: {axis}")  # fmt: skip
+        raise errors.invalid_argument(
+            "roll: there are not as many shifts as axes.",
+            expected="one shift per axis",
+            received=f"shifts: {amounts}, axis: {axis}",
+        )
     for a, n in zip(axes, amounts):
         x = _roll(x, n, a)
     return x
@@ -552,7 +557,7 @@ def rot90(x: Tensor, k: int = 1, axes: Any = (0, 1), name: str | None = None) ->
                                       received=f"x: {x.type}, axes: {axes}")  # fmt: skip
     a, b = (axis_argument(v, n, "rot90", "axes") for v in axes)
     if a == b:
-        raise errors.invalid_argument("rot90: the axes are the same.", received=f"axes: {axes}")
+        raise errors.invalid_argument("rot90: the axes are the same.", received=f"axes: {axes}", expected="two axes")
     order = list(range(n))
     order[a], order[b] = b, a
     k %= 4

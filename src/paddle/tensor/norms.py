@@ -70,7 +70,9 @@ def norm(x: Tensor, p: Any = None, axis: Any = None, keepdim: bool = False, out:
 
 def _floating(x: Tensor, name: str) -> Tensor:
     if x.dtype.kind not in "fc":
-        raise errors.unavailable(f"{name}: it is not defined for {x.dtype.name}.", expected="floating or complex")
+        raise errors.unavailable(
+            f"{name}: it is not defined for {x.dtype.name}.", expected="floating or complex", received=f"x: {x.type}"
+        )
     return x
 
 
@@ -109,10 +111,12 @@ def matrix_norm(x: Tensor, p: Any = "fro", axis: Any = [-2, -1], keepdim: bool =
 
 def _matrix_norm(x: Tensor, p: Any, axis: Any, keepdim: bool, name: str) -> Tensor:
     if not isinstance(axis, (list, tuple)) or len(axis) != 2:
-        raise errors.invalid_argument(f"{name}: a matrix has two axes.", received=f"axis: {axis}")
+        raise errors.invalid_argument(f"{name}: a matrix has two axes.", received=f"axis: {axis}", expected="two axes")
     i, j = (axis_argument(a, x.ndim, name) for a in axis)
     if i == j:
-        raise errors.invalid_argument(f"{name}: an axis is named twice.", received=f"axis: {axis}")
+        raise errors.invalid_argument(
+            f"{name}: an axis is named twice.", received=f"axis: {axis}", expected="different axes"
+        )
     if p == "fro":
         return p_norm(x, 2.0, (i, j), keepdim)
     shape = tuple(1 if a in (i, j) else n for a, n in enumerate(x.type.shape) if keepdim or a not in (i, j))

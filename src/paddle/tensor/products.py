@@ -151,7 +151,9 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     if not x.ndim or not y.ndim:
         return x * y
     if x.type.shape[-1] != y.type.shape[-1]:
-        raise errors.invalid_argument("inner: the last axes differ.", received=f"x: {x.type}, y: {y.type}")
+        raise errors.invalid_argument(
+            "inner: the last axes differ.", received=f"x: {x.type}, y: {y.type}", expected="x.shape[-1] == y.shape[-1]"
+        )
     rows = lambda t: reshape(t, (math.prod(t.type.shape[:-1]), t.type.shape[-1]))  # noqa: E731
     return reshape(ops.MatMul(False, True)(rows(x), rows(y)), (*x.type.shape[:-1], *y.type.shape[:-1]))
 
@@ -174,7 +176,11 @@ ger = outer
 
 def _added(input: Any, product: Tensor, beta: float, alpha: float, name: str) -> Tensor:
     if len(input.type.shape) not in (1, product.ndim) and input.ndim != product.ndim:
-        raise errors.invalid_argument(f"{name}: input does not fit.", received=f"{input.type}, product: {product.type}")
+        raise errors.invalid_argument(
+            f"{name}: input does not fit.",
+            received=f"{input.type}, product: {product.type}",
+            expected="a shape that broadcasts to the product",
+        )
     if ew.broadcast(name, input.type, product.type) != product.type.shape:
         raise errors.invalid_argument(
             f"{name}: input does not broadcast to the product.",
@@ -246,12 +252,20 @@ def cross(x: Tensor, y: Tensor, axis: int | None = 9, name: str | None = None) -
     x, y = broadcast_to(x, shape), broadcast_to(y, shape)
     if axis is None or axis == 9:
         if 3 not in shape:
-            raise errors.invalid_argument("cross: no axis has size 3.", received=f"x: {x.type}, y: {y.type}")
+            raise errors.invalid_argument(
+                "cross: no axis has size 3.",
+                received=f"x: {x.type}, y: {y.type}",
+                expected="vectors of 3 along some axis",
+            )
         a = shape.index(3)
     else:
         a = axis_argument(axis, x.ndim, "cross")
         if shape[a] != 3:
-            raise errors.invalid_argument("cross: the axis has not size 3.", received=f"x: {x.type}, axis: {axis}")
+            raise errors.invalid_argument(
+                "cross: the axis has not size 3.",
+                received=f"x: {x.type}, axis: {axis}",
+                expected="vectors of 3 along axis",
+            )
     from ..engine.ops.join import Concat
 
     part = lambda t, i: slice_axis(t, a, i, i + 1)  # noqa: E731
@@ -294,7 +308,9 @@ def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> T
     for i, j in zip(left, right):
         if x.type.shape[i] != y.type.shape[j] and 1 not in (x.type.shape[i], y.type.shape[j]):
             raise errors.invalid_argument(
-                "tensordot: the sizes of a pair of axes differ.", received=f"x: {x.type}, y: {y.type}, {i} and {j}"
+                "tensordot: the sizes of a pair of axes differ.",
+                received=f"x: {x.type}, y: {y.type}, {i} and {j}",
+                expected="equal sizes, or 1",
             )
     free_x = [i for i in range(x.ndim) if i not in left]
     free_y = [i for i in range(y.ndim) if i not in right]

@@ -33,7 +33,9 @@ def _shape(shape: Any, name: str) -> tuple[int, ...]:
         raise AttributeError(errors.message("InvalidType", f"{name}: no shape.", "a list of int", f"{shape!r}"))
     sizes = tuple(ints_argument(shape, name, "shape"))
     if any(n < 0 for n in sizes):
-        raise errors.invalid_argument(f"{name}: a size is negative.", received=f"shape: {list(sizes)}")
+        raise errors.invalid_argument(
+            f"{name}: a size is negative.", received=f"shape: {list(sizes)}", expected="sizes of 0 or more"
+        )
     return sizes
 
 
@@ -368,7 +370,9 @@ def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False, name
     need_tensor(x, "multinomial")
     n = int_argument(num_samples, "multinomial", "num_samples")
     if not 1 <= x.ndim <= 2:
-        raise errors.invalid_argument("multinomial: x is no vector or matrix.", received=f"x: {x.type}")
+        raise errors.invalid_argument(
+            "multinomial: x is no vector or matrix.", received=f"x: {x.type}", expected="one axis or two"
+        )
     if n < 1 or (not replacement and n > x.type.shape[-1]):
         raise errors.invalid_argument(
             "multinomial: not that many samples.",

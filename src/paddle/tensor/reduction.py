@@ -13,7 +13,7 @@ from ..engine.ops.elementwise import cast
 from ..engine.ops.shape import reshape
 from ..engine.types import DType, dtype_of
 from ..utils.public import public
-from .arguments import axis_argument, fill_out
+from .arguments import axis_argument, fill_out, kernel_dtype
 from .axes import axes_argument
 from .families import need_tensor, no_method
 from .tensor import Tensor
@@ -27,7 +27,7 @@ __all__ = [
 def _summed_type(x: Tensor, dtype: Any) -> DType:
     """Small integers and bool are added in int64."""
     if dtype is not None:
-        return dtype_of(dtype)
+        return kernel_dtype(dtype)
     return types.int64 if x.dtype.kind in "biu" else x.dtype
 
 
@@ -90,7 +90,9 @@ def prod(x: Tensor, axis: Any = None, keepdim: bool = False, dtype: Any = None, 
     if dtype is not None:
         x = cast(x, dtype_of(dtype))
     elif x.dtype.is_bool:
-        raise errors.unavailable("prod: it is not defined for bool.", hint="pass a dtype.")
+        raise errors.unavailable(
+            "prod: it is not defined for bool.", hint="pass a dtype.", expected="a number type", received=f"x: {x.type}"
+        )
     return fill_out(ops.Prod(axes, bool(keepdim))(x) if axes else x * 1, out)
 
 

@@ -43,7 +43,9 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
     s = tensor_argument(x, "tile").type.shape
     times = ints_argument(repeat_times, "tile", "repeat_times")
     if any(n < 0 for n in times):
-        raise errors.invalid_argument("tile: a number of repetitions is negative.", received=f"{times}")
+        raise errors.invalid_argument(
+            "tile: a number of repetitions is negative.", received=f"{times}", expected="numbers of 0 or more"
+        )
     n = max(len(s), len(times))
     s, r = (1,) * (n - len(s)) + s, (1,) * (n - len(times)) + tuple(times)
     result = tuple(a * b for a, b in zip(s, r))
@@ -141,7 +143,11 @@ def broadcast_shapes(*shapes: Any) -> list[int]:
     try:
         return list(shapes_together(*(tuple(s) for s in shapes)))
     except ValueError as e:
-        raise errors.invalid_argument(f"broadcast_shape: {e}.") from None
+        raise errors.invalid_argument(
+            f"broadcast_shape: {e}.",
+            expected="equal sizes, or 1, axis by axis from the right",
+            received=", ".join(map(str, shapes)),
+        ) from None
 
 
 METHODS["broadcast_shapes"] = broadcast_shapes
@@ -180,7 +186,9 @@ def repeat_interleave(
         return Gather(a)(x, from_array(np.repeat(np.arange(s[a]), counts)))
     n = int_argument(repeats, "repeat_interleave", "repeats")
     if n < 0:
-        raise errors.invalid_argument("repeat_interleave: repeats is negative.", received=f"repeats: {n}")
+        raise errors.invalid_argument(
+            "repeat_interleave: repeats is negative.", received=f"repeats: {n}", expected="repeats >= 0"
+        )
     spread = BroadcastTo(s[: a + 1] + (n,) + s[a + 1 :])(Reshape(s[: a + 1] + (1,) + s[a + 1 :])(x))
     return Reshape(s[:a] + (s[a] * n,) + s[a + 1 :])(spread)
 
@@ -204,8 +212,11 @@ def as_strided(x: Tensor, shape: Any, stride: Any, offset: int = 0, name: str | 
     tensor_argument(x, "as_strided")
     sizes, steps = ints_argument(shape, "as_strided", "shape"), ints_argument(stride, "as_strided", "stride")
     if len(sizes) != len(steps) or offset % x.type.dtype.itemsize:
-        raise errors.invalid_argument("as_strided: shape, stride and offset do not fit together.",
-                                      received=f"shape: {sizes}, stride: {steps}, offset: {offset}")  # fmt: skip
+        raise errors.invalid_argument(
+            "as_strided: shape, stride and offset do not fit together.",
+            expected="one stride per axis, and an offset at an element",
+            received=f"shape: {sizes}, stride: {steps}, offset: {offset}",
+        )
     at: Any = offset // x.type.dtype.itemsize
     for i, (n, step) in enumerate(zip(sizes, steps)):
         at = at + (np.arange(n) * step).reshape([-1 if j == i else 1 for j in range(len(sizes))])
@@ -284,13 +295,16 @@ def _cut(x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str) 
         raise errors.invalid_argument(
             f"{name}: there are not as many starts and ends as axes.",
             received=f"axes: {lists[0]}, starts: {lists[1]}, ends: {lists[2]}",
+            expected="one of each per axis",
         )
     cuts = [(0, n, 1) for n in s]
     for a, start, end, step in zip(*lists):
         a = axis_argument(a, len(s), name, "an axis of axes")
         n = s[a]
         if step == 0:
-            raise errors.invalid_argument(f"{name}: a stride is 0.", received=f"strides: {lists[3]}")
+            raise errors.invalid_argument(
+                f"{name}: a stride is 0.", received=f"strides: {lists[3]}", expected="strides other than 0"
+            )
         if step < 0 and end < -n:
             r = range(*_slice(start, None, step).indices(n))
         else:

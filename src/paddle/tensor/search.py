@@ -16,7 +16,7 @@ from ..engine.ops.elementwise import cast, is_number
 from ..engine.ops.shape import reshape, slice_axis
 from ..engine.types import dtype_of
 from ..utils.public import METHODS, public
-from .arguments import axis_argument, fill_out, int_argument
+from .arguments import axis_argument, fill_out, int_argument, kernel_dtype
 from .eager import on_host
 from .families import need_tensor, no_method
 from .tensor import Tensor
@@ -33,9 +33,11 @@ def _position(op: Any, x: Any, axis: Any, keepdim: bool, dtype: Any, name: str) 
     need_tensor(x, name)
     if dtype is None:
         raise errors.invalid_argument(f"{name}: dtype is None.", expected="int32 or int64", received="None")
-    place = dtype_of(dtype)
+    place = kernel_dtype(dtype)
     if place not in (types.int32, types.int64):
-        raise errors.invalid_type(f"{name}: positions are integers.", expected="int32 or int64", received=f"{dtype}")
+        raise errors.invalid_argument(
+            f"{name}: positions are integers.", expected="int32 or int64", received=f"dtype: {dtype}"
+        )
     if axis is None:
         flat = op(0, False)(reshape(x, (x.type.size,)))
         return cast(reshape(flat, (1,) * x.ndim) if keepdim else flat, place)
@@ -253,7 +255,9 @@ def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = No
     if x.dtype is not y.dtype:
         x, y = ew.promoted("where", x, y, scalars=False)
     if not condition.dtype.is_bool:
-        raise errors.invalid_argument("where: the condition is not bool.", received=f"condition: {condition.type}")
+        raise errors.invalid_argument(
+            "where: the condition is not bool.", received=f"condition: {condition.type}", expected="a Tensor of bool"
+        )
     return fill_out(logic.Select()(condition, x, y), out)
 
 
@@ -464,7 +468,9 @@ def bincount(x: Tensor, weights: Any = None, minlength: int = 0, name: str | Non
     if x.ndim != 1:
         raise errors.invalid_argument("bincount: x is no vector.", expected="one axis", received=f"x: {x.type}")
     if minlength < 0:
-        raise errors.invalid_argument("bincount: minlength is negative.", received=f"minlength: {minlength}")
+        raise errors.invalid_argument(
+            "bincount: minlength is negative.", received=f"minlength: {minlength}", expected="minlength >= 0"
+        )
     if weights is not None and weights.type.shape != x.type.shape:
         raise errors.invalid_argument(
             "bincount: the weights do not fit.", expected=f"{x.type.shape}", received=f"{weights.type}"
@@ -472,7 +478,9 @@ def bincount(x: Tensor, weights: Any = None, minlength: int = 0, name: str | Non
 
     def count(v: np.ndarray, *w: np.ndarray) -> np.ndarray:
         if v.size and v.min() < 0:
-            raise errors.invalid_argument("bincount: an element is negative.", received=f"{v.min()}")
+            raise errors.invalid_argument(
+                "bincount: an element is negative.", received=f"{v.min()}", expected="numbers of 0 or more"
+            )
         out = np.bincount(v, *w, minlength=minlength)
         if not w:
             return out.astype("int64")

@@ -140,7 +140,9 @@ def _axis_once(axis: Any, x: Tensor, name: str) -> tuple[int, ...]:
 def _quantile(x: Tensor, q: Any, axis: Any, keepdim: bool, interpolation: str, ignore_nan: bool, name: str) -> Tensor:
     need_tensor(x, name, kind=TypeError)
     if not x.dtype.is_floating:
-        raise errors.unavailable(f"{name}: it is not defined for {x.dtype.name}.", expected="float32 or float64")
+        raise errors.unavailable(
+            f"{name}: it is not defined for {x.dtype.name}.", expected="float32 or float64", received=f"x: {x.type}"
+        )
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise errors.invalid_argument(
             f"{name}: no such interpolation.",

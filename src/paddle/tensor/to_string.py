@@ -54,9 +54,13 @@ def set_printoptions(
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     for name, value in given.items():
         if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
-            raise errors.invalid_type(f"set_printoptions: {name} is not an int.", received=type(value).__name__)
+            raise errors.invalid_type(
+                f"set_printoptions: {name} is not an int.", received=type(value).__name__, expected="an int"
+            )
     if sci_mode is not None and not isinstance(sci_mode, bool):
-        raise errors.invalid_type("set_printoptions: sci_mode is not a bool.", received=type(sci_mode).__name__)
+        raise errors.invalid_type(
+            "set_printoptions: sci_mode is not a bool.", received=type(sci_mode).__name__, expected="True or False"
+        )
     for name, value in (*given.items(), ("sci_mode", sci_mode)):
         if value is not None:
             setattr(options, name, value)

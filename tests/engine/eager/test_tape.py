@@ -280,8 +280,10 @@ def test_several_outputs_and_their_gradients():
 
 def test_a_gradient_of_another_shape_is_rejected():
     x = leaf(values=[2.0, 3.0])
-    with pytest.raises(ValueError, match="does not fit its tensor"):
+    with pytest.raises(AssertionError, match="does not fit its tensor"):
         (x * x).backward(from_array(np.ones(3)))
+    with pytest.raises(AssertionError, match="is not a Tensor"):
+        (x * x).backward(3)
 
 
 def test_in_place_between_forward_and_backward_does_not_change_what_was_saved():

@@ -175,5 +175,5 @@ def test_the_schedule_of_an_optimizer():
     with pytest.raises(RuntimeError, match="last_lr is missing"):
         optimizer.set_state_dict({"LR_Scheduler": {"last_epoch": 7}})
     assert optimizer._learning_rate.last_epoch == 1
-    with pytest.raises(TypeError, match="a dict"):
+    with pytest.raises(AttributeError, match="a dict"):
         optimizer.set_state_dict([1])

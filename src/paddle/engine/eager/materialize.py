@@ -359,6 +359,7 @@ def not_finite(node: Any, a: np.ndarray) -> Exception:
         f"{node.op.name}: the result holds NaN or infinity (FLAGS_check_nan_inf is set).",
         received=f"{int(bad.sum())} of {a.size} elements, the first at {[int(i) for i in np.argwhere(bad)[0]]}",
         at=errors.describe_line(*node.line) if node.line else "",
+        expected="finite numbers",
     )
 
 

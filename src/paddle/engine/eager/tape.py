@@ -494,8 +494,14 @@ def seeds(tensors: Sequence[Tensor], grads: Sequence[Any]) -> list[Any]:
     for t, g in zip(tensors, grads):
         if g is None:
             g = Full(t.type.shape, 1.0, t.type.dtype)()
+        elif not isinstance(g, Tensor):
+            raise errors.asserted(
+                "backward: a gradient is not a Tensor.",
+                expected=f"grad_tensor: a Tensor of shape {list(t.type.shape)}, or None",
+                received=f"grad_tensor: {g!r:.60}",
+            )
         elif tuple(g.type.shape) != t.type.shape:
-            raise errors.invalid_argument(
+            raise errors.asserted(
                 "backward: the gradient does not fit its tensor.",
                 expected=f"grad_tensor of shape {list(t.type.shape)}",
                 received=f"grad_tensor: {g.type}",
@@ -625,6 +631,8 @@ def _freed_error(node: GradNode) -> Exception:
     return errors.precondition(
         "backward: the graph was freed by an earlier backward.",
         hint="pass retain_graph=True to the earlier call to go through the graph again.",
+        expected="a graph that was kept, or a new forward",
+        received=f"a second backward through {node.op.name if node.op is not None else 'it'}",
     )
 
 

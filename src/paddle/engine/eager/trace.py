@@ -602,6 +602,8 @@ def materialize_elsewhere(t: Tensor) -> None:
         raise errors.precondition(
             "This Tensor's value was lost: the operation that makes it failed, or its thread has ended.",
             hint="look at the first error that was raised.",
+            expected="a value that was computed",
+            received=f"{t.type} without one",
         )
 
 

@@ -270,7 +270,9 @@ class Qr(Decomposition):
             from ..errors import unimplemented
 
             raise unimplemented(
-                "qr: this form has no gradient.", expected="mode='reduced' and no more columns than rows"
+                "qr: this form has no gradient.",
+                expected="mode='reduced' and no more columns than rows",
+                received=f"mode={self.mode!r}",
             )
         inner = 0.0
         if gr is not None:

@@ -114,7 +114,9 @@ logical_xor = _logical("logical_xor", lambda x, y: x ^ y)
 def _need_bits(name: str, *args: TensorType) -> None:
     for a in args:
         if a.dtype.kind not in "biu":
-            raise unavailable(f"{name}: it is not defined for {a.dtype.name}.", expected="an integer type or bool")
+            raise unavailable(
+                f"{name}: it is not defined for {a.dtype.name}.", expected="an integer type or bool", received=f"{a}"
+            )
 
 
 @operator

@@ -70,7 +70,9 @@ class Reduction(Operator):
 
     def need_numbers(self, x: TensorType) -> None:
         if x.dtype.kind in "bc":
-            raise unavailable(f"{self.name}: it is not defined for {x.dtype.name}.", expected="a real number type")
+            raise unavailable(
+                f"{self.name}: it is not defined for {x.dtype.name}.", expected="a real number type", received=f"x: {x}"
+            )
 
     def spread(self, g: Any, x: Any) -> Any:
         """g in the shape of x."""
@@ -253,7 +255,9 @@ class Position(Operator):
 
     def infer(self, x: TensorType) -> TensorType:
         if x.dtype.kind in "bc":
-            raise unavailable(f"{self.name}: it is not defined for {x.dtype.name}.", expected="a real number type")
+            raise unavailable(
+                f"{self.name}: it is not defined for {x.dtype.name}.", expected="a real number type", received=f"x: {x}"
+            )
         if x.shape[self.axis] == 0:
             raise invalid_argument(
                 f"{self.name}: there is no element to find.",

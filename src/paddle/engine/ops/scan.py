@@ -133,7 +133,9 @@ class RunningExtreme(Scan):
 
     def infer(self, x: TensorType) -> tuple[TensorType, TensorType]:
         if x.dtype.kind in "bc":
-            raise unavailable(f"{self.name}: it is not defined for {x.dtype.name}.", expected="a real number type")
+            raise unavailable(
+                f"{self.name}: it is not defined for {x.dtype.name}.", expected="a real number type", received=f"x: {x}"
+            )
         return x, x.with_dtype(self.dtype)
 
     def numpy(self, x):

@@ -66,7 +66,7 @@ class Argsort(Operator):
 
 def _need_order(name: str, x: TensorType) -> None:
     if x.dtype.kind == "c":
-        raise unavailable(f"{name}: complex numbers have no order.", expected="a real number type")
+        raise unavailable(f"{name}: complex numbers have no order.", expected="a real number type", received=f"x: {x}")
 
 
 @operator

@@ -38,6 +38,7 @@ def tensor(x: Any, name: str, label: str = "x") -> Any:
         from ...utils.explain import describe
 
         at_once = name in _READ_AT_ONCE and (label not in _HANDED_ON or name.startswith(("conv", "cross_", "multi_m")))
+        at_once = at_once or (name, label) == ("embedding", "weight")
         made = AttributeError if at_once and not hasattr(x, "shape") else ValueError
         raise made(
             errors.message(

@@ -95,7 +95,8 @@ def pad(x: Tensor, pad: Any, mode: str = "constant", value: float = 0.0, data_fo
     if isinstance(pad, int) and not isinstance(pad, bool):
         pad = [pad] * (2 * max(spatial, 1))
     if not isinstance(pad, (list, tuple)):
-        raise errors.asserted(
+        make = errors.invalid_type if x.ndim in _PAD_FORMATS else errors.asserted
+        raise make(
             "pad: pad is neither an integer nor a list.",
             expected="an int, or a pair per axis",
             received=f"pad: {pad!r}",

@@ -166,7 +166,15 @@ def _conv_transpose(name: str, rank: int, x: Any, weight: Any, bias: Any, stride
     if output_size is not None:
         if any(numbers(output_padding, rank, name, "output_padding")):
             raise errors.invalid_argument(
-                f"{name}: output_size and output_padding are both given.", expected="at most one of them"
+                f"{name}: output_size and output_padding are both given.",
+                expected="at most one of them",
+                received=f"output_size: {output_size}, output_padding: {output_padding}",
+            )
+        if isinstance(output_size, (list, tuple)) and len(output_size) != rank:
+            raise errors.invalid_argument(
+                f"{name}: output_size has the wrong length.",
+                expected=f"an int, or {rank} of them",
+                received=f"output_size: {output_size}",
             )
         wanted = numbers(output_size, rank, name, "output_size")
         extra = tuple(w - m for w, m in zip(wanted, least))

@@ -13,7 +13,7 @@ from ...engine.ops.shape import reshape
 from ...engine.types import dtype_of
 from ...tensor.tensor import Tensor
 from ...utils.public import public
-from ._check import tensor
+from ._check import integer, tensor
 
 __all__ = ["gather_tree", "sequence_mask"]
 
@@ -42,7 +42,7 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
     if maxlen is None:
         n = int(x.array().max()) if x.size else 0
     else:
-        n = int(maxlen)
+        n = integer(maxlen, "sequence_mask", "maxlen")
     if n < 0:
         raise errors.invalid_argument("sequence_mask: maxlen is negative.", expected="maxlen >= 0", received=f"{n}")
     places = from_array(np.arange(n).astype(x.dtype.np))

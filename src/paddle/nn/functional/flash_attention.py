@@ -303,6 +303,7 @@ def flash_attention_v3_varlen(query: Tensor, key: Tensor, value: Tensor, cu_seql
         raise errors.unimplemented(
             "flash_attention_v3_varlen: an argument is given that has no meaning here.",
             expected="defaults for seqused_*, qv, *_descale, window_size and softcap",
+            received=f"window_size: {window_size}, softcap: {softcap}, and others",
         )
     scale = 1 / math.sqrt(query.shape[-1]) if softmax_scale is None else softmax_scale
     return flash_attn_unpadded(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, 0.0,
@@ -359,7 +360,9 @@ def flashmask_attention(query: Tensor, key: Tensor, value: Tensor, startend_row_
     fn = "flashmask_attention"
     _check(fn, query, key, value)
     if block_mask is not None:
-        raise errors.unimplemented(f"{fn}: block_mask is not supported.", expected="block_mask=None")
+        raise errors.unimplemented(
+            f"{fn}: block_mask is not supported.", expected="block_mask=None", received="block_mask: a Tensor"
+        )
     s, t = query.shape[1], key.shape[1]
     place = np.arange(s)[:, None] + (t - s) - np.arange(t)  # how far a key lies before the query
     seen = np.ones((s, t), bool)
@@ -471,5 +474,9 @@ def sdp_kernel(
         ValueError: all are False.
     """
     if not (enable_math or enable_flash or enable_mem_efficient):
-        raise errors.invalid_argument("sdp_kernel: no kernel is left.", expected="at least one of the three")
+        raise errors.invalid_argument(
+            "sdp_kernel: no kernel is left.",
+            expected="at least one of the three",
+            received="enable_math: False, enable_flash: False, enable_mem_efficient: False",
+        )
     yield

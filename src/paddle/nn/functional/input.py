@@ -160,7 +160,9 @@ def one_hot(x: Tensor, num_classes: int = -1, name: str | None = None) -> Tensor
     if size == -1:
         if not x.size:
             raise errors.invalid_argument(
-                "one_hot: x is empty and num_classes is not given.", expected="num_classes >= 0"
+                "one_hot: x is empty and num_classes is not given.",
+                expected="num_classes >= 0",
+                received=f"x: {x.type}, num_classes: -1",
             )
         size = int(x.array().max()) + 1
     check_range(x, max(size, 0), "one_hot")

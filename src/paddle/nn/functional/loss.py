@@ -113,7 +113,9 @@ def cross_entropy(input: Tensor, label: Tensor, weight: Tensor | None = None, ig
     x = floating(input, fn, "input")
     tensor(label, fn, "label")
     if x.ndim == 0:
-        raise errors.invalid_argument("cross_entropy: input is 0-D.", expected="an axis of classes")
+        raise errors.invalid_argument(
+            "cross_entropy: input is 0-D.", expected="an axis of classes", received=f"input: {x.type}"
+        )
     if label.ndim not in (x.ndim, x.ndim - 1):
         raise errors.invalid_argument(
             "cross_entropy: label has the wrong number of axes.",
@@ -123,6 +125,13 @@ def cross_entropy(input: Tensor, label: Tensor, weight: Tensor | None = None, ig
     axis = axis_of(axis, x.ndim, fn)
     classes = x.shape[axis]
     _class_weight(fn, weight, classes)
+    if soft_label and tuple(label.shape) != tuple(x.shape):
+        raise errors.invalid_argument(
+            "cross_entropy: soft labels do not fit the input.",
+            expected=f"label: {list(x.shape)}, a probability for each class",
+            received=f"input: {x.type}, label: {label.type}",
+            hint="leave soft_label out for labels that are numbers of classes.",
+        )
     if label_smoothing > 0.0 or soft_label:
         squeeze = label.ndim == x.ndim - 1 and not label_smoothing
         soft = _soft_label(x, label, axis, label_smoothing, ignore_index)

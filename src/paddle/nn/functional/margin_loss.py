@@ -434,7 +434,11 @@ def gaussian_nll_loss(input: Tensor, label: Tensor, variance: Tensor, full: bool
         elif not (shape[:-1] == tuple(variance.shape)[:-1] and variance.ndim and variance.shape[-1] == 1):
             raise _mismatch(fn, input=input, variance=variance)
     if variance.buffer is not None and (variance.buffer < 0).any():
-        raise errors.invalid_argument(f"{fn}: a variance is negative.", expected="variances of at least 0")
+        raise errors.invalid_argument(
+            f"{fn}: a variance is negative.",
+            expected="variances of at least 0",
+            received=f"variance: {variance.buffer.min()}",
+        )
     v = ew.maximum(variance, float(epsilon))
     d = input - label
     loss = (ew.log(v) + d * d / v) * 0.5

@@ -321,6 +321,10 @@ def local_response_norm(x: Tensor, size: int, alpha: float = 1e-4, beta: float =
         ValueError: x has fewer than 3 axes, or the format is not known.
     """
     floating(x, "local_response_norm")
+    if size < 1:
+        raise errors.invalid_argument(
+            "local_response_norm: size is not positive.", expected="size > 0", received=f"size: {size}"
+        )
     last = _last(data_format, "local_response_norm", FORMATS[1:])
     if x.ndim < 3:
         raise errors.invalid_argument(

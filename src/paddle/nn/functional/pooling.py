@@ -44,7 +44,9 @@ class Geometry:
         elif pairs == "VALID":
             if ceil_mode:
                 raise errors.invalid_argument(
-                    f"{name}: ceil_mode does not go with padding 'VALID'.", expected="ceil_mode=False"
+                    f"{name}: ceil_mode does not go with padding 'VALID'.",
+                    expected="ceil_mode=False",
+                    received=f"ceil_mode: {ceil_mode}",
                 )
             pairs = [(0, 0)] * rank
         self.low, self.high = tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
@@ -99,7 +101,9 @@ def average(name: str, rank: int, x: Any, kernel: Any, stride: Any, padding: Any
     x = to_first(x, last)
     where = Geometry(name, tuple(x.shape)[2:], kernel, stride, padding, ceil_mode, last)
     if divisor is not None and not divisor:
-        raise errors.invalid_argument(f"{name}: divisor_override is 0.", expected="a number other than 0")
+        raise errors.invalid_argument(
+            f"{name}: divisor_override is 0.", expected="a number other than 0", received=f"divisor_override: {divisor}"
+        )
     high = () if exclusive else where.high
     return to_last(ops.AvgPool(*where.attributes(), high, float(divisor or 0))(x), last)
 
@@ -267,6 +271,14 @@ def bins_of(name: str, size: Any, source: Sequence[int]) -> tuple[int, ...]:
         size = [n if s is None else s for s, n in zip(size, source)] if len(size) == len(source) else size
     elif size is None:
         size = list(source)
+    elif isinstance(size, str) or not hasattr(size, "__index__"):
+        # upstream looks for one number per axis first
+        short = isinstance(size, str) and len(size) < len(source)
+        raise (errors.out_of_range if short else errors.invalid_type)(
+            f"{name}: output_size is neither an integer nor a list of integers.",
+            expected=f"an int, or {len(source)} of them",
+            received=f"output_size: {size!r:.60}",
+        )
     return positive(size, len(source), name, "output_size")
 
 

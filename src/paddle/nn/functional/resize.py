@@ -145,12 +145,22 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
             received=f"x: {x.type}",
         )
     if size is None and scale_factor is None:
-        raise errors.invalid_argument("interpolate: neither size nor scale_factor is given.", expected="one of them")
+        raise errors.invalid_argument(
+            "interpolate: neither size nor scale_factor is given.",
+            expected="one of them",
+            received="size: None, scale_factor: None",
+        )
     if size is not None and scale_factor is not None:
-        raise errors.invalid_argument("interpolate: size and scale_factor are both given.", expected="one of them")
+        raise errors.invalid_argument(
+            "interpolate: size and scale_factor are both given.",
+            expected="one of them",
+            received=f"size: {size}, scale_factor: {scale_factor}",
+        )
     if align_corners and kind in ("nearest", "area"):
         raise errors.invalid_argument(
-            f"interpolate: align_corners does not go with mode {kind!r}.", expected="a linear or cubic mode"
+            f"interpolate: align_corners does not go with mode {kind!r}.",
+            expected="a linear or cubic mode",
+            received="align_corners: True",
         )
     choice(align_mode, (0, 1), "interpolate", "align_mode")
     first, second = FORMATS[x.ndim]
@@ -158,7 +168,9 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
     layout = {"NCL": "NCW", "NLC": "NWC"}.get(layout, layout)
     last = choice(layout, (first, second), "interpolate", "data_format") == second
     if size is None and kind == "area":
-        raise errors.invalid_argument("interpolate: mode 'area' takes no scale_factor.", expected="size")
+        raise errors.invalid_argument(
+            "interpolate: mode 'area' takes no scale_factor.", expected="size", received=f"scale_factor: {scale_factor}"
+        )
     x = to_first(x, last)
     spatial = tuple(x.shape)[2:]
     sizes, scales = _sizes(x, size, scale_factor, spatial)
@@ -174,7 +186,11 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
     if family != "nearest":
         floating(x, "interpolate")
     elif not _has_kernel(x.dtype):
-        raise no_kernel("interpolate: there is no kernel for this element type.", received=f"x: {x.type}")
+        raise no_kernel(
+            "interpolate: there is no kernel for this element type.",
+            received=f"x: {x.type}",
+            expected="a floating type, or uint8",
+        )
     for axis, (n, m, s) in enumerate(zip(spatial, sizes, scales), 2):
         if n != m or s:
             x = apply_taps(x, axis, resize_tables(family, n, m, s, bool(align_corners), align_mode))

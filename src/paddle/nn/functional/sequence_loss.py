@@ -170,7 +170,11 @@ def hsigmoid_loss(input: Tensor, label: Tensor, num_classes: int, weight: Tensor
     if num_classes < 2 and path_table is None:
         raise errors.invalid_argument(f"{fn}: num_classes is below 2.", expected=">= 2", received=f"{num_classes}")
     if (path_table is None) != (path_code is None):
-        raise errors.invalid_argument(f"{fn}: only one of path_table and path_code is given.", expected="both or none")
+        raise errors.invalid_argument(
+            f"{fn}: only one of path_table and path_code is given.",
+            expected="both or none",
+            received=f"path_table: {path_table is not None}, path_code: {path_code is not None}",
+        )
     if path_table is None:
         values = label.array().reshape(-1)
         if values.size and (values.min() < 0 or values.max() >= num_classes):

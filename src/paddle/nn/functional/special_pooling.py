@@ -213,7 +213,9 @@ def _lp_pool(name: str, rank: int, x: Any, norm_type: float, kernel: Any, stride
     if norm_type == float("inf"):
         return maximum(name, rank, x, kernel, stride, padding, False, ceil_mode, data_format)
     if not norm_type:
-        raise errors.invalid_argument(f"{name}: norm_type is 0.", expected="a number other than 0")
+        raise errors.invalid_argument(
+            f"{name}: norm_type is 0.", expected="a number other than 0", received=f"norm_type: {norm_type}"
+        )
     floating(x, name)
     p = float(norm_type)
     powered = x if p == 1 else x * x if p == 2 else pow_(x, p)

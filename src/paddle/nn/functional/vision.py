@@ -57,7 +57,15 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
     Raises:
         ValueError: the shapes do not fit.
     """
+    if not isinstance(theta, Tensor):
+        raise errors.invalid_type(
+            "affine_grid: theta is not a Tensor.", expected="a Tensor", received=f"theta: {theta!r:.60}"
+        )
     floating(theta, "affine_grid", "theta")
+    if isinstance(out_shape, str):
+        raise errors.invalid_type(
+            "affine_grid: out_shape is no shape.", expected="4 or 5 ints", received=f"out_shape: {out_shape!r}"
+        )
     shape = [int(n) for n in (out_shape.tolist() if isinstance(out_shape, Tensor) else out_shape)]
     rank = len(shape) - 2
     if rank not in (2, 3) or tuple(theta.shape) != (shape[0], rank, rank + 1):

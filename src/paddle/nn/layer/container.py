@@ -320,7 +320,8 @@ class ParameterList(_Holder):
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):
             return type(self)(list(self._parameters.values())[idx])
-        return self._parameters[str(_absolute(idx, len(self), "ParameterList"))]
+        at = idx + len(self) if isinstance(idx, int) and idx < 0 else idx
+        return _member(self._parameters, str(at), "ParameterList")
 
     def __setitem__(self, idx: int, param: Any) -> None:
         self._accept(param)

@@ -184,7 +184,11 @@ def dynamic_decode(
         if max_step_num is not None and step > max_step_num:
             break
     if not outs:
-        raise errors.precondition("dynamic_decode: all sequences have ended before the first step.")
+        raise errors.precondition(
+            "dynamic_decode: all sequences have ended before the first step.",
+            expected="a sequence that goes on at the first step",
+            received="finished: all of them",
+        )
     outputs = _stack(outs, 0)
     try:
         outputs, states = decoder.finalize(outputs, states, lengths)

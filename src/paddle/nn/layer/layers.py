@@ -691,7 +691,13 @@ class Layer:
                 missing.append(name)
                 errors.warn(f"Skip loading for {key}. {name} is not found in the provided dict.")
                 continue
-            shape = list(state.shape) if hasattr(state, "shape") else list(np.shape(state))
+            if not hasattr(state, "shape"):
+                raise errors.no_attribute(
+                    f"set_state_dict: {name} is no Tensor.",
+                    expected=f"a Tensor or an array, {t.type}",
+                    received=f"{name}: {type(state).__name__}",
+                )
+            shape = list(state.shape)
             if shape != list(t.type.shape):
                 missing.append(name)
                 errors.warn(
@@ -777,10 +783,16 @@ class Layer:
         Returns:
             Layer: the layer.
         """
-        if dtype is not None:
+        try:
             kind = dtype_of(dtype)
-            for layer in self.sublayers(include_self=True):
-                layer.__dict__["_dtype"] = kind
+        except TypeError:
+            raise errors.invalid_argument(
+                f"{type(self).__name__}.astype: this is not an element type.",
+                expected="a dtype, such as 'float32'",
+                received=f"dtype: {dtype!r:.60}",
+            ) from None
+        for layer in self.sublayers(include_self=True):
+            layer.__dict__["_dtype"] = kind
         return self
 
     def type(self, dst_type: Any) -> Layer:

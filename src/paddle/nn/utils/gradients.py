@@ -26,6 +26,16 @@ def _with_grad(parameters: Tensor | Iterable[Any]) -> list[Any]:
     return params
 
 
+def _number(who: str, label: str, value: Any) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        make = errors.invalid_argument
+    except TypeError:
+        make = errors.invalid_type
+    raise make(f"{who}: {label} is not a number.", expected="a float", received=f"{label}: {value!r:.60}")
+
+
 @public(guarded=True)
 @no_grad()
 def clip_grad_norm_(
@@ -53,7 +63,7 @@ def clip_grad_norm_(
         5.0
     """
     params = _with_grad(parameters)
-    order = float(norm_type)
+    order, most = _number("clip_grad_norm_", "norm_type", norm_type), _number("clip_grad_norm_", "max_norm", max_norm)
     if not (order in (0.0, 1.0, 2.0) or abs(order) == float("inf")):
         raise errors.invalid_argument(
             "clip_grad_norm_: norm_type is not known.", expected="0, 1, 2, inf or -inf", received=f"{norm_type}"
@@ -87,7 +97,7 @@ def clip_grad_norm_(
             received=f"{float(total.item())}",
             hint="pass error_if_nonfinite=False to scale all the same.",
         )
-    factor = minimum(float(max_norm) / (total + 1e-6), 1.0)
+    factor = minimum(most / (total + 1e-6), 1.0)
     for p in params:
         p.grad = gradient(p) * cast(factor, gradient(p).dtype)
     return total
@@ -102,9 +112,6 @@ def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> N
         parameters (Tensor|Iterable[Tensor]): whose gradients.
         clip_value (float): the bound.
     """
-    if not isinstance(clip_value, (float, int)):
-        raise errors.invalid_type(
-            "clip_grad_value_: clip_value is not a number.", expected="a float", received=type(clip_value).__name__
-        )
+    most = _number("clip_grad_value_", "clip_value", clip_value)
     for p in _with_grad(parameters):
-        p.grad = minimum(maximum(gradient(p), -float(clip_value)), float(clip_value))
+        p.grad = minimum(maximum(gradient(p), -most), most)

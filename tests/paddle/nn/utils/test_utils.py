@@ -42,7 +42,7 @@ def test_clip_grad_value():
     (a,) = with_grads([3.0, -4.0])
     utils.clip_grad_value_(a, 2)
     np.testing.assert_array_equal(a.grad.numpy(), [2.0, -2.0])
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError):
         utils.clip_grad_value_([a], "x")
 
 
