@@ -275,8 +275,9 @@ class Executor:
         first = self.first  # read once: another thread may just have got to the compiled program
         if first is None:
             first = self.first = first_tier(self.graph, self.donated)
-            if self.again is not None:
-                self._graph = None  # a program whose shapes do not come again needs it no more
+            if self.again is not None and self._graph is not None:
+                self._graph.dispose()  # a program whose shapes do not come again needs it no more
+                self._graph = None
         return first
 
     def stay(self, error: Exception) -> None:
@@ -341,8 +342,8 @@ def first_tier(graph: Graph, donated: tuple[bool, ...]) -> Plan:
         made = Plan(description, functions, loaded, [n.line for n in graph.nodes])
         made.numbers = [np.asarray(saved.decode(x)).astype(dtype_of(d).np) for d, x in description["numbers"]]
         return made
-    whole = graph
-    graph, numbers = numbers_as_inputs(compiler.prepare(graph, False))
+    whole, prepared = graph, compiler.prepare(graph, False)
+    graph, numbers = numbers_as_inputs(prepared)
     donated += (False,) * len(numbers)
     steps = single_steps(graph)
     plan = MemoryPlan(graph, steps, donated, loops=False)
@@ -353,6 +354,9 @@ def first_tier(graph: Graph, donated: tuple[bool, ...]) -> Plan:
     made.numbers = numbers
     if early:
         keep_first(key, description, code, numbers, whole)
+    for g in (prepared, graph):
+        if g is not whole:
+            g.dispose()
     return made
 
 

@@ -233,6 +233,8 @@ def make_program(node: TrieNode, slots: tuple[int, ...], donated: tuple[int, ...
     run = _runs.get(key)
     if run is None:
         run = _runs[key] = backend(graph, mask, lambda: graph_of(path_to(node), slots)[0])
+    else:
+        graph.dispose()
     wanted = set(slots)
     origin = {
         s.slot + i: (s.op.name, s.line)

@@ -136,6 +136,13 @@ class Graph:
                 kept.append(node)
         self.nodes = kept[::-1]
 
+    def dispose(self) -> None:
+        """Empties a graph that nobody needs any more. Nodes and values refer to each other: so nothing is left to the
+        garbage collector."""
+        for node in self.nodes:
+            node.inputs = node.outputs = ()
+        self.nodes, self.inputs, self.outputs = [], [], []
+
     def __str__(self) -> str:
         from .printer import text
 
