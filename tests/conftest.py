@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable
 
 import pytest
@@ -36,3 +37,10 @@ def same_numbers():
     import paddle
 
     paddle.seed(20240)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The name of a test is the same in each process: pytest-xdist refuses to run tests whose names differ."""
+    for item in items:
+        if re.search(r" at 0x[0-9a-f]+", item.nodeid):
+            raise pytest.UsageError(f"{item.nodeid}: the name holds an address; give this parameter an id")

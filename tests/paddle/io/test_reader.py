@@ -207,7 +207,7 @@ def test_watchers_are_told_how_long_batches_were_waited_for(monkeypatch):
     "arguments, error, words",
     [
         ((5,), TypeError, ["no dataset", "5 (int)", "paddle.io.Dataset"]),
-        ((iter([1]),), TypeError, ["no dataset", "paddle.io.IterableDataset"]),
+        pytest.param((iter([1]),), TypeError, ["no dataset", "paddle.io.IterableDataset"], id="an iterator"),
         (({1, 2},), TypeError, ["no dataset"]),
         ((None,), AssertionError, ["no dataset"]),
         (dict(batch_size="2"), TypeError, ["batch_size", "'2' (str)", "a positive int"]),
