@@ -125,7 +125,7 @@ class _Call:
         else:
             owner = wrapper.get("self")
             f = wrapper.get("f") or owner.forward  # type: ignore[union-attr]
-            self.name = getattr(f, "__name__", "forward")
+            self.name = f.__name__ if "f" in wrapper else "forward"
             args = enumerate(wrapper.get("args", wrapper.get("inputs", ())), 1)
             self.given = {**{f"argument {i}": a for i, a in args}, **wrapper.get("kwargs", {})}
         self.method = owner is not None

@@ -339,7 +339,10 @@ class Reference:
                 raise index_error(node, e) from None
             except np.linalg.LinAlgError as e:
                 at = errors.describe_line(*node.line) if node.line else ""
-                raise errors.invalid_argument(f"{node.op.name}: {e}.", at=at) from None
+                given = ", ".join(map(repr, (v.type for v in node.inputs)))
+                raise errors.invalid_argument(
+                    f"{node.op.name}: {e}.", expected="matrices that have this", received=given, at=at
+                ) from None
             for v, a in zip(node.outputs, out):
                 env[v] = conform(a, v)
                 if self.check and v.dtype.is_differentiable and not np.isfinite(env[v]).all():

@@ -122,8 +122,8 @@ def _conv(name: str, rank: int, x: Any, weight: Any, bias: Any, stride: Any, pad
     if groups < 1 or channels != inner * groups or outs % groups:
         raise errors.invalid_argument(
             f"{name}: channels, weight and groups do not fit.",
-            expected="channels of x == weight.shape[1] * groups, and groups a divisor of weight.shape[0]",
-            received=f"channels: {channels}, weight: {weight.type}, groups: {groups}",
+            expected=f"{inner * groups} channels, weight.shape[1] * groups, and groups a divisor of weight.shape[0]",
+            received=f"{channels} channels in x: {x.type}, weight: {weight.type}, groups: {groups}",
         )
     pairs = padding_pairs(padding, rank, last, name)
     if pairs == "SAME":
@@ -153,8 +153,8 @@ def _conv_transpose(name: str, rank: int, x: Any, weight: Any, bias: Any, stride
     if groups < 1 or channels != ins or ins % groups:
         raise errors.invalid_argument(
             f"{name}: channels, weight and groups do not fit.",
-            expected="channels of x == weight.shape[0], a multiple of groups",
-            received=f"channels: {channels}, weight: {weight.type}, groups: {groups}",
+            expected=f"{ins} channels, weight.shape[0], and groups a divisor of them",
+            received=f"{channels} channels in x: {x.type}, weight: {weight.type}, groups: {groups}",
         )
     pairs = padding_pairs(padding, rank, last, name)
     if pairs == "SAME":

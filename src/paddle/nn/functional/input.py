@@ -22,11 +22,8 @@ def check_range(x: Any, size: int, name: str) -> None:
     """Refuses indices outside [0, size) at the call where their values are known; else the run refuses them."""
     a = x.buffer
     if a is not None and a.size and (a.min() < 0 or a.max() >= size):
-        raise errors.bad_index(
-            f"{name}: an index is out of range.",
-            expected=f"numbers in [0, {size})",
-            received=f"{int(a.min()) if a.min() < 0 else int(a.max())}",
-        )
+        bad = (a < 0) | (a >= size)
+        raise errors.bad_index(f"{name}: " + errors.offending("an index is out of range", bad, a, f"[0, {size})", "x"))
 
 
 @public(also={"x": "input"}, composed=True)

@@ -127,6 +127,13 @@ def rnnt_loss(input: Tensor, label: Tensor, input_lengths: Tensor, label_lengths
 
 
 # ---- many classes -----------------------------------------------------------------------------
+def _check_labels(name: str, labels: np.ndarray, classes: int, make: Any = errors.invalid_argument) -> None:
+    if labels.size and (labels.min() < 0 or labels.max() >= classes):
+        bad = (labels < 0) | (labels >= classes)
+        allowed = f"classes in [0, {classes})"
+        raise make(f"{name}: " + errors.offending("a label is out of range", bad, labels, allowed, "label"))
+
+
 def _default_paths(label: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Inner nodes and turns from the root to each label in a complete binary tree, -1 where a path has ended."""
     code = label.astype(np.int64) + classes
@@ -177,8 +184,7 @@ def hsigmoid_loss(input: Tensor, label: Tensor, num_classes: int, weight: Tensor
         )
     if path_table is None:
         values = label.array().reshape(-1)
-        if values.size and (values.min() < 0 or values.max() >= num_classes):
-            raise errors.out_of_range(f"{fn}: a label is out of range.", expected=f"[0, {num_classes})")
+        _check_labels(fn, values, num_classes, errors.out_of_range)
         table, code = _default_paths(values, num_classes)
     else:
         table, code = (tensor(t, fn, "path").array() for t in (path_table, path_code))
@@ -231,8 +237,8 @@ def adaptive_log_softmax_with_loss(input: Tensor, label: Tensor, head_weight: Te
             received=f"input: {input.type}, label: {label.type}",
         )
     edges = [int(c) for c in cutoffs]
-    if label.buffer is not None and label.size and (label.buffer.min() < 0 or label.buffer.max() >= edges[-1]):
-        raise errors.invalid_argument(f"{fn}: a label is out of range.", expected=f"[0, {edges[-1]})")
+    if label.buffer is not None:
+        _check_labels(fn, label.buffer, edges[-1])
     x = reshape(input, (1, *input.shape)) if single else input
     y = ew.cast(reshape(label, (1,)) if single else label, int64)
     head = matmul(x, head_weight)
@@ -277,8 +283,7 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
         raise errors.invalid_argument(
             f"{fn}: num_samples is above num_classes.", expected=f"<= {num_classes}", received=f"{num_samples}"
         )
-    if values.size and (values.min() < 0 or values.max() >= num_classes):
-        raise errors.invalid_argument(f"{fn}: a label is out of range.", expected=f"[0, {num_classes})")
+    _check_labels(fn, values, num_classes)
     kept = np.unique(values)
     others = np.setdiff1d(np.arange(num_classes), kept)
     seed, offset = (int(v) & 0xFFFFFFFFFFFFFFFF for v in next_key().array())

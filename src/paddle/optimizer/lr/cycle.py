@@ -167,14 +167,12 @@ class OneCycleLR(LRScheduler):
                 received=f"step {n}",
             )
         steps, rates = self._step_config, self._lr_config
-        for i in range(len(rates) - 1):
-            if n <= steps[i + 1] or i == len(rates) - 2:
-                share = (n - steps[i]) / (steps[i + 1] - steps[i])
-                a, b = rates[i], rates[i + 1]
-                if self._cosine:
-                    return b + (a - b) / 2.0 * (math.cos(math.pi * share) + 1)
-                return (b - a) * share + a
-        raise AssertionError(f"{n} is in none of {steps}")
+        i = next((i for i in range(len(rates) - 2) if n <= steps[i + 1]), len(rates) - 2)
+        share = (n - steps[i]) / (steps[i + 1] - steps[i])
+        a, b = rates[i], rates[i + 1]
+        if self._cosine:
+            return b + (a - b) / 2.0 * (math.cos(math.pi * share) + 1)
+        return (b - a) * share + a
 
 
 @documented
