@@ -156,7 +156,7 @@ def kill(times: int) -> bool:
     rng, train = np.random.default_rng(), learner(PIXELS)
     before, good, waits = left_over(), 0, []
     for i in range(times):
-        iterator = iter(loader(10**6))
+        iterator = iter(loader(20_000))
         victim = multiprocessing.active_children()[int(rng.integers(2))].pid
         killed: list[float] = []
 

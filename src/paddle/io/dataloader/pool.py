@@ -331,12 +331,13 @@ def _end(workers: list[Worker]) -> None:
     until = time.monotonic() + _GRACE_S
     for w in workers:
         w.process.join(max(0.0, until - time.monotonic()))
-    for stop in (lambda p: p.terminate(), lambda p: p.kill()):
+    # A busy machine may take long to end a process that is killed; it is waited for, so that nothing is left.
+    for stop, wait_s in ((lambda p: p.terminate(), 2), (lambda p: p.kill(), 60)):
         for w in workers:
             if w.process.is_alive():
                 stop(w.process)
         for w in workers:
-            w.process.join(2)
+            w.process.join(wait_s)
     for w in workers:
         w.release()
     workers.clear()
