@@ -378,10 +378,8 @@ class Tensor(tracing.Tensor):
 
     def detach(self) -> "Tensor":
         """The same value without its history. A change of it in place changes this Tensor too."""
-        if self.buffer is not None:
-            made = tracing.make_tensor(self.type, 0, 0, True, self.buffer)
-        else:
-            made = Detach()(self)
+        a = self.buffer
+        made = Detach()(self) if a is None else tracing.make_tensor(self.type, 0, 0, True, a)
         made.__dict__["_base"] = (weakref.ref(self), None)
         return made  # type: ignore[return-value]
 
@@ -417,9 +415,8 @@ class Tensor(tracing.Tensor):
     def array(self) -> np.ndarray:
         """The values, computed if need be. Belongs to the Tensor: not to be written to."""
         _local.trace.reads += 1
-        if self.buffer is None:
-            tracing.materialize_elsewhere(self)
-        return self.buffer  # type: ignore[return-value]
+        a = self.buffer
+        return tracing.materialize_elsewhere(self) if a is None else a
 
     def numpy(self) -> np.ndarray:
         """The values as an array of one's own; bfloat16 as uint16, as upstream does."""

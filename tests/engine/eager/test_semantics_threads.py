@@ -1,6 +1,7 @@
 """Tensors that a thread has made outlive it."""
 
 import queue
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -71,3 +72,49 @@ def test_a_thread_that_fails_does_not_harm_others():
     in_thread(lambda: made.extend([tensor(3) * 2, paddle.gather(tensor(3), paddle.to_tensor([7]))]))
     np.testing.assert_allclose(made[0].numpy(), tensor(3).numpy() * 2)
     np.testing.assert_allclose((tensor(3) + 1).numpy(), tensor(3).numpy() + 1)
+
+
+def test_threads_that_read_a_model_while_it_is_trained():
+    def train(readers):
+        net = paddle.nn.Sequential(paddle.nn.Linear(5, 7), paddle.nn.ReLU(), paddle.nn.Linear(7, 2))
+        for i, p in enumerate(net.parameters()):
+            p.set_value(tensor(*p.shape, seed=i))
+        x, done, trouble = tensor(3, 5, seed=9), threading.Event(), []
+
+        def read():
+            try:
+                while not done.is_set():
+                    with paddle.no_grad():
+                        net(x).sum().item()
+                    for p in net.parameters():
+                        p.detach().numpy()
+            except BaseException as e:
+                trouble.append(e)
+
+        threads = [threading.Thread(target=read) for _ in range(readers)]
+        for t in threads:
+            t.start()
+        sgd = paddle.optimizer.Momentum(0.01, parameters=net.parameters())
+        try:
+            for i in range(60):
+                net(x).square().mean().backward()
+                sgd.step()
+                sgd.clear_grad()
+                if i % 9 == 0:
+                    net[0].bias.set_value(net[0].bias.numpy() * 0.5)
+        finally:
+            done.set()
+            for t in threads:
+                t.join()
+        assert not trouble, trouble
+        return [p.numpy() for p in net.parameters()]
+
+    alone = train(0)
+    turns = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for _ in range(3):
+            for a, b in zip(alone, train(2)):
+                np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+    finally:
+        sys.setswitchinterval(turns)

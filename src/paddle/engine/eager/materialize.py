@@ -277,14 +277,24 @@ def may_fail(node: Any) -> bool:
 
 
 def read_foreign(trace: Trace, t: Tensor) -> None:
-    """Computes the value of a Tensor of another thread's running trace; that trace goes on undisturbed."""
+    """Computes the value of a Tensor of another thread's running trace; that trace goes on undisturbed.
+
+    Nothing is done where that thread flushes, or gives the Tensor another value, at the same time.
+    """
     with trace.lock:
+        slot = t.slot  # before the epoch, see Trace.enter
         if t.buffer is not None or t.epoch != trace.epoch:
             return
         node = trace.flush_next or trace.node
         values = dict(trace.values)
-        graph, leaves = graph_of(path_to(node), (t.slot,))
-        t.buffer = backend(graph, tuple(False for _ in leaves))([values[s].buffer for s in leaves])[0]
+        graph, leaves = graph_of(path_to(node), (slot,))
+        held = [values.get(s) for s in leaves]
+        arrays = [None if h is None else h.buffer for h in held]
+        if any(a is None for a in arrays):
+            return
+        a = backend(graph, tuple(False for _ in leaves))(arrays)[0]
+        if t.buffer is None and t.epoch == trace.epoch and t.slot == slot:
+            t.buffer = a
 
 
 def _settings_changed(_: Any) -> None:

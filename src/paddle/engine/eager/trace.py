@@ -214,7 +214,13 @@ class Trace:
         self.node = node
         slot = node.slot
         # Another thread may be using t: whoever reads the slot first and then finds its epoch has its own slot.
-        # Threads do not take turns within the three lines: that needs a call or a loop.
+        # Threads do not take turns from the last test to the end: that needs a call or a loop.
+        while t.buffer is None or _several:
+            if t.buffer is None:
+                materialize_elsewhere(t)
+            at = part(t)
+            if t.buffer is not None and t.epoch == at[0] and t.slot == at[1]:
+                break
         t.epoch = 0
         t.slot = slot
         t.epoch = self.epoch
@@ -381,6 +387,15 @@ class Trace:
             node = node.parent
         return node is start
 
+    def leaves_since(self, start: TrieNode) -> set[int]:
+        found = set()
+        node: TrieNode | None = self.node
+        while node is not None and node is not start:
+            if node.op is None and node.types:
+                found.add(node.slot)
+            node = node.parent
+        return found
+
     # -- steps over many operators --
     def macro(self, key: Any, tensors: Sequence[Tensor], fn: Callable[[], Any]) -> tuple[Tensor, ...]:
         """Tensors that `fn` makes of `tensors`; what it records is one step from its second visit on.
@@ -430,12 +445,18 @@ class Trace:
             t.epoch, t.slot = epoch, slot
         for i, slot in entered:
             t = reads[i]
-            if t.buffer is None:
-                materialize_elsewhere(t)
+            while t.buffer is None or _several:  # see enter
+                if t.buffer is None:
+                    materialize_elsewhere(t)
+                at = part(t)
+                if t.buffer is not None and t.epoch == at[0] and t.slot == at[1]:
+                    break
             t.epoch = 0
             t.slot = slot
             t.epoch = epoch
             values[slot] = t
+        self.changes.append(node)
+        self.node = node.end  # before a Tensor takes a new slot: other threads may look for what makes it
         for x, old, slot in zip(writes, node.refs, given):
             if x.buffer is None and x.epoch != epoch:
                 materialize_elsewhere(x)
@@ -446,11 +467,13 @@ class Trace:
                 known = values.get(old)
                 if known is x or known is None:
                     values[old] = was
+                while _several:
+                    at = part(x)
+                    if x.epoch == at[0] and x.slot == at[1]:
+                        break
                 x.buffer = None
             values[slot] = x
             x.epoch, x.slot = epoch, slot
-        self.changes.append(node)
-        self.node = node.end
 
     def first_update(self, k: Any, reads: Sequence[Tensor], writes: Sequence[Tensor], fn: Any) -> None:
         start, epoch = self.node, self.epoch
@@ -471,7 +494,14 @@ class Trace:
         slots = [t.slot for t in news]
         changed = [s for s, old in zip(slots, olds) if s != old]
         distinct = len(set(changed)) == len(changed) and not set(changed) & set(olds)
-        if self.epoch == epoch and self.flush_next is None and distinct and all(t.epoch == epoch for t in news):
+        known = {slot for _, slot in entered} | {slot for _, slot in numbers}
+        if (
+            self.epoch == epoch
+            and self.flush_next is None
+            and distinct
+            and all(t.epoch == epoch for t in news)
+            and self.leaves_since(start) <= known  # more have entered where another thread took a Tensor meanwhile
+        ):
             mark = self.mark(("updated", *slots))
             mark.given = mark.given.union(slots)
             node = TrieNode(start, grad)
@@ -488,6 +518,10 @@ class Trace:
                 self.values[x.slot] = old
             if new.epoch == self.epoch and self.values.get(new.slot) is new:
                 self.values[new.slot] = x
+            while _several:
+                at = part(x)
+                if x.epoch == at[0] and x.slot == at[1]:
+                    break
             x.epoch, x.slot, x.buffer = new.epoch, new.slot, new.buffer
 
     # -- modes --
@@ -536,6 +570,7 @@ class Trace:
 
 
 _traces: "weakref.WeakValueDictionary[int, Trace]" = weakref.WeakValueDictionary()
+_several = False  # whether a second thread has ever recorded
 
 
 class _Ending:
@@ -556,6 +591,8 @@ class _Ending:
 
 class _Local(threading.local):
     def __init__(self) -> None:
+        global _several
+        _several = bool(_traces)
         self.trace = Trace()
         self.ending = _Ending(self.trace)
 
@@ -582,29 +619,49 @@ def trace_of(t: Tensor) -> Trace | None:
     return _traces.get(t.epoch) if t.epoch else None
 
 
-def materialize_elsewhere(t: Tensor) -> None:
-    """Makes sure that a Tensor which some trace still owes has data."""
-    if t.buffer is not None:
-        return
-    trace = local.trace
-    if t.epoch == trace.epoch:
-        trace.flush()
-    else:
-        other = _traces.get(t.epoch)
-        if other is not None:
+def materialize_elsewhere(t: Tensor) -> np.ndarray:
+    """The data of a Tensor, of which some trace still owes it if there is none."""
+    while True:
+        a, epoch = t.buffer, t.epoch
+        if a is not None:
+            return a
+        trace = local.trace
+        other = _traces.get(epoch)
+        if epoch == trace.epoch:
+            trace.flush()
+        elif other is not None:
             from .materialize import read_foreign
             from .tape import edge_of
 
             edge_of(t)
-
             read_foreign(other, t)
-    if t.buffer is None:
-        raise errors.precondition(
-            "This Tensor's value was lost: the operation that makes it failed, or its thread has ended.",
-            hint="look at the first error that was raised.",
-            expected="a value that was computed",
-            received=f"{t.type} without one",
-        )
+            continue  # if its thread has flushed, or given t another value, in the meantime
+        if t.buffer is None and t.epoch == epoch:
+            raise errors.precondition(
+                "This Tensor's value was lost: the operation that makes it failed, or its thread has ended.",
+                hint="look at the first error that was raised.",
+            )
+
+
+def part(t: Tensor) -> tuple[int, int]:
+    """Where another thread's running trace holds t, a handle of the same value takes its place, as t goes elsewhere.
+
+    Returns:
+        The epoch and slot of t. Another thread may take t again until the caller has compared them.
+    """
+    epoch, slot = t.epoch, t.slot
+    other = _traces.get(epoch)
+    if other is not None and other is not local.trace:
+        values = other.values  # of the stretch that t is in, if the epoch is still the same
+        if other.epoch == epoch and values.get(slot) is t:
+            if not t.sg:
+                from .tape import edge_of
+
+                edge_of(t)  # gradients of the handle are those of t
+            held = shadow(t)
+            if t.epoch == epoch and t.slot == slot:
+                values[slot] = held
+    return epoch, slot
 
 
 def apply_operator(op: Operator, args: tuple[Any, ...]) -> Any:
@@ -631,6 +688,10 @@ def rebind(x: Tensor, new: Tensor) -> Tensor:
         trace.values[x.slot] = shadow(x)
     if new.epoch == trace.epoch and new.slot in trace.values and trace.values[new.slot] is new:
         trace.values[new.slot] = x
+    while _several:
+        at = part(x)
+        if x.epoch == at[0] and x.slot == at[1]:
+            break
     x.type, x.epoch, x.slot, x.buffer = new.type, new.epoch, new.slot, new.buffer
     if x.buffer is not None:
         x.made = getattr(new, "made", None)
