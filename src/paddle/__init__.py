@@ -31,6 +31,7 @@ __git_commit__ = version.commit
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 _LATE = (
+    "audio",
     "debug",
     "distribution",
     "fft",
