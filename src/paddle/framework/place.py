@@ -103,7 +103,7 @@ class CUDAPlace(Place):
 class XPUPlace(Place):
     """The memory of an XPU. Raises ValueError: this build computes on the CPU."""
 
-    def __init__(self, id: int = 0):
+    def __init__(self, dev_id: int = 0):
         _refused("XPUPlace")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..utils.public import METHODS, inplace
 from . import arithmetic, logic, math, products, reduction, search, sequences
+from .arguments import fill_out
 
 __all__: list[str] = []  # filled below: what upstream offers as functions too, not only as methods
 
@@ -16,14 +17,14 @@ _SOURCES: dict[Any, str] = {
     math: "abs acos acosh asin asinh atan atanh ceil copysign cos cosh digamma erf erfinv exp expm1 floor floor_divide "
     "gammainc gammaincc gammaln gcd hypot i0 lcm ldexp lgamma log log10 log1p log2 logit multigammaln multiply "
     "nan_to_num neg polygamma reciprocal remainder rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc",
-    reduction: "cumsum cumprod",
+    reduction: "cumsum",
     products: "addmm baddbmm",
     sequences: "renorm",
 }
 _TRUTHS = (
     "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor logical_not"
 )
-_BITS = "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift"
+_BITS = "bitwise_and bitwise_or bitwise_xor bitwise_not"
 
 
 def _define(name: str, f: Any) -> None:
@@ -37,6 +38,28 @@ for _module, _names, _retypes in (*((m, n, False) for m, n in _SOURCES.items()),
     for _name in _names.split():
         _any = _retypes or _name in ("divide", "ldexp")  # integers become floating
         _define(_name + "_", inplace(getattr(_module, _name), name=_name + "_", retypes=_any))
+
+_cumprod = inplace(reduction.cumprod, retypes=True)
+_left, _right = inplace(logic.bitwise_left_shift), inplace(logic.bitwise_right_shift)
+
+
+def cumprod_(x: Any, dim: Any = None, dtype: Any = None, name: str | None = None) -> Any:
+    """In-place form of `cumprod`: the tensor takes the result's value, and type, and is returned."""
+    return _cumprod(x, dim, dtype=dtype)
+
+
+def bitwise_left_shift_(x: Any, y: Any, is_arithmetic: bool = True, out: Any = None, name: str | None = None) -> Any:
+    """In-place form of `bitwise_left_shift`: the tensor takes the result's value and is returned."""
+    return fill_out(_left(x, y, is_arithmetic), out)
+
+
+def bitwise_right_shift_(x: Any, y: Any, is_arithmetic: bool = True, out: Any = None, name: str | None = None) -> Any:
+    """In-place form of `bitwise_right_shift`: the tensor takes the result's value and is returned."""
+    return fill_out(_right(x, y, is_arithmetic), out)
+
+
+for _function in (cumprod_, bitwise_left_shift_, bitwise_right_shift_):
+    _define(_function.__name__, _function)
 
 # Other names of the same functions.
 _ALIASES = {"mod_": "remainder_", "floor_mod_": "remainder_", "less_": "less_than_", "sub_": "subtract_",

@@ -57,9 +57,9 @@ class Size(list):
     def __radd__(self, other: Any) -> "Size":
         return Size([*other, *self])
 
-    def __getitem__(self, i: Any) -> Any:
-        found = list.__getitem__(self, i)
-        return Size(found) if type(i) is slice else found
+    def __getitem__(self, key: Any) -> Any:
+        found = list.__getitem__(self, key)
+        return Size(found) if type(key) is slice else found
 
     def __repr__(self) -> str:
         return f"paddle.Size({list.__repr__(self)})"

@@ -112,3 +112,8 @@ def test_running_forms():
 def test_count_and_reduce_as():
     assert paddle.count_nonzero(paddle.to_tensor([[0, 1], [2, 0]]), axis=0).tolist() == [1, 1]
     assert paddle.reduce_as(paddle.ones([2, 3]), paddle.ones([3])).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_cumprod_in_place_takes_the_type_asked_for():
+    x = paddle.to_tensor([1.0, 2.0, 3.0])
+    assert paddle.cumprod_(x, 0, "float64") is x and x.dtype == paddle.float64 and x.tolist() == [1.0, 2.0, 6.0]

@@ -8,6 +8,7 @@ from ...tensor.tensor import Tensor as _Tensor
 from ._check import inplace_of as _inplace_of
 from .activation import *  # noqa: F403
 from .common import *  # noqa: F403
+from .compat import softmax as _softmax_of_dim
 from .conv import *  # noqa: F403
 from .distance import *  # noqa: F403
 from .dropout import *  # noqa: F403
@@ -25,7 +26,7 @@ from .special_pooling import *  # noqa: F403
 from .vision import *  # noqa: F403
 
 tanh_ = _inplace_of(tanh)
-_Tensor.softmax = softmax  # noqa: F405
+_Tensor.softmax = _softmax_of_dim  # the form with `dim`, whose default depends on the number of axes, as upstream
 
 __all__ = ["diag_embed", "sigmoid", "tanh", "tanh_"]
 for _name in (

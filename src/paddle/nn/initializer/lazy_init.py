@@ -49,5 +49,5 @@ class LazyGuard:
     def __enter__(self) -> None:
         _helper.enable()
 
-    def __exit__(self, *args: Any) -> None:
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
         _helper.disable()

@@ -158,3 +158,12 @@ def test_random_slopes_and_draws():
     assert (hard.numpy().sum(1) == 1).all() and set(np.unique(hard.numpy())) == {0.0, 1.0}
     paddle.seed(7)
     np.testing.assert_array_equal(F.rrelu(paddle.full([1000], -1.0), 0.1, 0.3).numpy(), out)
+
+
+def test_softmax_of_a_tensor_has_the_axis_that_upstream_chooses():
+    for shape, axis in (([4], 0), ([2, 3], 1), ([2, 3, 4], 0), ([2, 3, 4, 5], 1)):
+        x = paddle.rand(shape)
+        np.testing.assert_array_equal(x.softmax().numpy(), F.softmax(x, axis).numpy())
+    assert paddle.rand([2, 3]).softmax(dim=0, dtype="float64").dtype == paddle.float64
+    with pytest.raises(TypeError):
+        paddle.rand([2]).softmax(axis=0)
