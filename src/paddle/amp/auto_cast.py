@@ -192,8 +192,8 @@ def decorate(
         paddle.bfloat16
     """
     _check_level("decorate", level)
+    low = _low_type("decorate", dtype)
     if level == "O2":
-        low = _low_type("decorate", dtype)
         listed = _listed(models, Layer, "models")
         excluded = _excluded(listed, excluded_layers)
         _check_save_dtype(save_dtype)

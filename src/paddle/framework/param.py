@@ -249,6 +249,13 @@ def make_parameter(
     if start is None:
         start = init.Constant(0.0) if is_bias or kind.kind not in "fc" else init.XavierUniform()
     name = attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
+    if unique_name.is_used(name):
+        raise errors.invalid_argument(
+            "create_parameter: a parameter has this name already.",
+            expected="a name that no other parameter has",
+            received=f"name: {name!r}",
+            hint="leave the name out, or build the second network in paddle.utils.unique_name.guard().",
+        )
     p = object.__new__(Parameter)
     p.gnode = p.leaf = None
     p.epoch = p.slot = 0

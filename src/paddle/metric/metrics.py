@@ -41,8 +41,10 @@ class Metric(abc.ABC):
         ...     def name(self): return "count"
     """
 
-    def __init__(self) -> None:  # noqa: B027  (subclasses call it)
-        pass
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args or kwargs:
+            told = ", ".join([*map(repr, args), *(f"{k}={v!r}" for k, v in kwargs.items())])
+            raise errors.invalid_type(f"{type(self).__name__}: unknown arguments.", expected="none", received=told)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -84,7 +86,7 @@ class Accuracy(Metric):
     """
 
     def __init__(self, topk: Sequence[int] = (1,), name: str | None = None, *args: Any, **kwargs: Any):
-        super().__init__()
+        super().__init__(*args, **kwargs)
         self.topk = topk
         self.maxk = max(topk)
         prefix = name or "acc"
@@ -144,7 +146,7 @@ class _Counter(Metric):
     _default_name = ""
 
     def __init__(self, name: str = "", *args: Any, **kwargs: Any):
-        super().__init__()
+        super().__init__(*args, **kwargs)
         self._name = name or self._default_name
         self.reset()
 
@@ -179,7 +181,7 @@ class Precision(_Counter):
     _default_name = "precision"
 
     def __init__(self, name: str = "precision", *args: Any, **kwargs: Any):
-        super().__init__(name)
+        super().__init__(name, *args, **kwargs)
 
     def update(self, preds: Any, labels: Any) -> None:
         """Takes in scores in [0, 1] and labels 0 or 1, of shape [N] or [N, 1]."""
@@ -211,7 +213,7 @@ class Recall(_Counter):
     _default_name = "recall"
 
     def __init__(self, name: str = "recall", *args: Any, **kwargs: Any):
-        super().__init__(name)
+        super().__init__(name, *args, **kwargs)
 
     def update(self, preds: Any, labels: Any) -> None:
         """Takes in scores in [0, 1] and labels 0 or 1, of shape [N] or [N, 1]."""
@@ -243,7 +245,7 @@ class Auc(Metric):
     """
 
     def __init__(self, curve: str = "ROC", num_thresholds: int = 4095, name: str = "auc", *args: Any, **kwargs: Any):
-        super().__init__()
+        super().__init__(*args, **kwargs)
         self._curve, self._num_thresholds, self._name = curve, num_thresholds, name
         self.reset()
 

@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
+import numpy as np
+
 from ..engine import errors
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -72,6 +74,16 @@ def refuse(e: Exception, unbound: type[Exception] = TypeError) -> NoReturn:
     raise found from found.__cause__
 
 
+def check_flag(function: str, name: str, value: Any) -> None:
+    """TypeError where an argument that is True or False is neither, nor a number."""
+    if not isinstance(value, (bool, int, np.bool_)) and value is not None:
+        from .explain import describe
+
+        raise errors.invalid_type(
+            f"{function}: {name} is not True or False.", expected="a bool", received=f"{name}: {describe(value)}"
+        )
+
+
 def guard(f: F) -> F:
     """A method whose mistakes, as Python or numpy tell them, reach the user in the project's form."""
 
@@ -102,6 +114,9 @@ def one_step(f: F) -> F:
     from ..engine.eager import trace as tracing
 
     local, Tensor = tracing.local, tracing.Tensor
+    code = f.__code__  # type: ignore[attr-defined]
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    flags = [(i, n) for i, n in enumerate(names) if f.__annotations__.get(n) == "bool"]
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -131,6 +146,8 @@ def one_step(f: F) -> F:
             trace.node = node.end
             return trace.take(node)
         start, reads = trace.node, trace.reads
+        for i, name in flags:
+            check_flag(f.__name__, name, args[i] if i < len(args) else kwargs.get(name, False))
         try:
             out = f(*args, **kwargs) if trace.amp is None else trace.amp.call(f, args, kwargs)
         except Exception as e:
@@ -140,6 +157,16 @@ def one_step(f: F) -> F:
         return trace.shortcut(start, place, out)
 
     return call  # type: ignore[return-value]
+
+
+# Upstream compares the shapes of the two arguments of these functions in place before it asks what they are.
+_OF_TWO = frozenset(
+    """
+    add subtract multiply divide floor_divide remainder bitwise_and bitwise_or bitwise_xor bitwise_left_shift
+    bitwise_right_shift equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or
+    logical_xor gcd lcm
+    """.split()
+)
 
 
 def inplace(
@@ -167,7 +194,7 @@ def inplace(
             check_inplace(name, x)
         try:
             new = f(x, *args, **kwargs)
-        except ValueError:
+        except ValueError as refused:
             try:
                 shown.bind(x, *args, **kwargs)
             except TypeError as e:  # for which f may raise another kind
@@ -176,6 +203,8 @@ def inplace(
                 given = {**{f"argument {i}": a for i, a in enumerate((x, *args), 1)}, **kwargs}
                 expected = f"{name}({parameters(shown.parameters)})"
                 raise errors.invalid_type(f"{name}: {e}.", expected=expected, received=arguments(given)) from None
+            if f.__name__ in _OF_TWO and not all(hasattr(t, "shape") for t in (x, *args)):
+                raise AttributeError(str(refused)) from None
             raise
         if new.type is not x.type:
             if not reshapes and new.type.shape != x.type.shape:

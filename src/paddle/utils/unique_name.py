@@ -29,7 +29,25 @@ class UniqueNameGenerator:
         return f"{self.prefix}{key}_{n}"
 
 
+class ParameterNameChecker:
+    """Knows the names of parameters; called with one, says whether it was known already."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def __call__(self, name: str) -> bool:
+        known = name in self.names
+        self.names.add(name)
+        return known
+
+
 _generator = UniqueNameGenerator()
+_checker = ParameterNameChecker()
+
+
+def is_used(name: str) -> bool:
+    """Whether a parameter has this name; from now on one has."""
+    return _checker(name)
 
 
 def generate(key: str) -> str:
@@ -50,23 +68,25 @@ def generate(key: str) -> str:
 
 
 def switch(new_generator: UniqueNameGenerator | None = None, new_para_name_checker: Any = None) -> Any:
-    """Replaces the name generator.
+    """Replaces what names are made with, and what knows the names of parameters.
 
     Args:
         new_generator: the one to use from now on; a fresh one by default.
-        new_para_name_checker: accepted for compatibility; names are not checked.
+        new_para_name_checker: the one to use from now on; a fresh one by default.
 
     Returns:
-        tuple: the generator in use before, and what was given as its checker.
+        tuple: the generator and the checker in use before.
     """
-    global _generator
-    old, _generator = _generator, new_generator if new_generator is not None else UniqueNameGenerator()
-    return old, new_para_name_checker
+    global _generator, _checker
+    old = _generator, _checker
+    _generator = new_generator if new_generator is not None else UniqueNameGenerator()
+    _checker = new_para_name_checker if new_para_name_checker is not None else ParameterNameChecker()
+    return old
 
 
 @contextlib.contextmanager
 def guard(new_generator: str | bytes | UniqueNameGenerator | None = None) -> Iterator[None]:
-    """Inside, names are counted afresh.
+    """Inside, names are counted afresh, and parameters may have the names of others outside.
 
     Args:
         new_generator (str|UniqueNameGenerator, optional): a prefix for all names, or a generator.
@@ -75,8 +95,8 @@ def guard(new_generator: str | bytes | UniqueNameGenerator | None = None) -> Ite
         new_generator = new_generator.decode()
     if isinstance(new_generator, str):
         new_generator = UniqueNameGenerator(new_generator)
-    old, _ = switch(new_generator)
+    old = switch(new_generator)
     try:
         yield
     finally:
-        switch(old)
+        switch(*old)

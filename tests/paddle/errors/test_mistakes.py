@@ -60,6 +60,12 @@ nn.Linear(2, 3).astype('flot') | ValueError | not an element type
 nn.Linear(2, 3).get_sublayer('a.b') | AttributeError | nothing at 'a.b'
 nn.Linear(2, 3, weight_attr=nn.initializer.Dirac()) | AssertionError | no convolution's
 nn.Linear(2, 3, weight_attr=nn.initializer.Normal('a')) | TypeError | mean
+[nn.Linear(2, 3, weight_attr=paddle.ParamAttr(name='twice')) for _ in 'ab'] | ValueError | has this name already; 'twice'
+F.max_pool2d(paddle.ones([1, 1, 4, 4]), 2, ceil_mode='zz') | TypeError | ceil_mode is not True or False; ceil_mode: 'zz'
+nn.Conv2D(4, 6, 2, padding='zz') | ValueError | padding is not known
+nn.Linear(2, 3).create_parameter([2], device='nowhere') | ValueError | 'nowhere'
+paddle.metric.Recall('r', nope=1) | TypeError | Recall: unknown arguments; nope=1
+x.subtract_('a') | AttributeError | y is not a Tensor
 nn.utils.weight_norm(nn.Linear(2, 3), 'nope') | KeyError | no parameter 'nope'
 nn.utils.parameters_to_vector(3) | TypeError | parameters: 3
 nn.ClipGradByGlobalNorm(None) | TypeError | clip_norm is not a number

@@ -238,6 +238,7 @@ class Executor:
         self.compiled: Plan | None = None
         self.job: Any = None
         self.patience = patience(graph)
+        self.choosing = threading.Lock()
 
     @property
     def graph(self) -> Graph:
@@ -258,6 +259,15 @@ class Executor:
 
     def choose(self) -> Plan:
         self.visits += 1
+        # The graph may be taken apart here: a second thread makes its own. Nobody waits, so a fork does no harm.
+        if not self.choosing.acquire(False):
+            return self.first or first_tier(self.again() if self.again is not None else self.graph, self.donated)
+        try:
+            return self.choose_alone()
+        finally:
+            self.choosing.release()
+
+    def choose_alone(self) -> Plan:
         mode = flags.get("FLAGS_eager_compile")
         if mode == "always" or (mode == "auto" and self.visits >= self.patience):
             try:
@@ -272,13 +282,12 @@ class Executor:
                 return self.compiled
         if mode == "auto" and self.visits == 2:
             self.begin()
-        first = self.first  # read once: another thread may just have got to the compiled program
-        if first is None:
-            first = self.first = first_tier(self.graph, self.donated)
+        if self.first is None:
+            self.first = first_tier(self.graph, self.donated)
             if self.again is not None and self._graph is not None:
                 self._graph.dispose()  # a program whose shapes do not come again needs it no more
                 self._graph = None
-        return first
+        return self.first
 
     def stay(self, error: Exception) -> None:
         """Goes on operator by operator where the program cannot be compiled, and says so."""
@@ -304,9 +313,8 @@ class Executor:
         key = compiler.cache_key(data)
         result = object_cache().get(key)
         if result is None:
-            job = self.job
             try:
-                result = job.result() if job is not None else compiler.compile_payload(data)
+                result = self.job.result() if self.job is not None else compiler.compile_payload(data)
             except workers.CompileError as e:
                 if e.crashed:
                     raise

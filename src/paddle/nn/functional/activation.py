@@ -76,7 +76,7 @@ def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tenso
         >>> [round(v, 4) for v in paddle.nn.functional.gelu(paddle.to_tensor([-1.0, 0.5])).tolist()]
         [-0.1587, 0.3457]
     """
-    if approximate not in (False, True, "none", "tanh"):
+    if approximate is not False and approximate not in (True, "none", "tanh"):
         raise errors.invalid_argument(
             "gelu: approximate is not known.",
             expected="True, False, 'tanh' or 'none'",

@@ -25,6 +25,8 @@ class Constant(Valued):
     def __init__(self, value: float = 0.0) -> None:
         if isinstance(value, Tensor):
             value = value.item()
+        if value is None:
+            raise errors.invalid_argument("Constant: there is no value.", expected="a number", received="value: None")
         self._value = value
 
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -75,7 +77,7 @@ class Dirac(Valued):
     """
 
     def __init__(self, groups: int = 1, name: str | None = None) -> None:
-        if not isinstance(groups, int) or groups <= 0:
+        if groups <= 0 or not isinstance(groups, int):
             raise errors.asserted(
                 "Dirac: groups is not positive.", expected="an int > 0", received=f"groups: {groups!r}"
             )

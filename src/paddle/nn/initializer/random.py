@@ -41,6 +41,12 @@ def _host() -> np.random.Generator:
     return ops.host_generator(next_key().array())
 
 
+def _given(who: str, **values: Any) -> None:
+    for name, value in values.items():
+        if value is None:
+            raise errors.asserted(f"{who}: there is no {name}.", expected="a number", received=f"{name}: None")
+
+
 class Uniform(Valued):
     """Evenly spread over [low, high).
 
@@ -73,6 +79,7 @@ class Normal(Valued):
     """
 
     def __init__(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> None:
+        _given("Normal", mean=mean, std=std)
         self._mean, self._std_dev = mean, std
 
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -93,6 +100,7 @@ class TruncatedNormal(Valued):
     def __init__(
         self, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, name: str | None = None
     ) -> None:
+        _given("TruncatedNormal", mean=mean, std=std)
         self._mean, self._std_dev, self._a, self._b = mean, std, a, b
 
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -213,6 +221,7 @@ class Orthogonal(Valued):
     """
 
     def __init__(self, gain: float = 1.0, name: str | None = None) -> None:
+        _given("Orthogonal", gain=gain)
         self._gain = gain
 
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:

@@ -79,6 +79,12 @@ class _ConvNd(Layer):
                 expected="zeros, reflect, replicate or circular",
                 received=f"padding_mode: {padding_mode!r}",
             )
+        if isinstance(padding, str) and padding.upper() not in ("SAME", "VALID"):
+            raise errors.invalid_argument(
+                f"Conv{dims}D: padding is not known.",
+                expected="'SAME', 'VALID' or numbers",
+                received=f"padding: {padding!r}",
+            )
         if data_format not in _FORMATS[dims]:
             raise errors.invalid_argument(
                 f"Conv{dims}D: data_format is not known.",

@@ -55,6 +55,10 @@ class Layer:
     _sub_layers: Members
 
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
+        if name_scope is not None and not isinstance(name_scope, str):
+            raise errors.invalid_type(
+                f"{type(self).__name__}: name_scope is not a str.", expected="str", received=type(name_scope).__name__
+            )
         state = self.__dict__
         state["training"] = True
         state["_full_name"] = unique_name.generate(name_scope or snake_case(type(self).__name__))
@@ -230,6 +234,8 @@ class Layer:
         Returns:
             Parameter|None: None if attr is False.
         """
+        if device is not None:
+            _check_device(device)
         found = ParamAttr._to_attr(attr)
         if found is False:
             return None

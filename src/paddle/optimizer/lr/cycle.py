@@ -74,8 +74,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
-        require(isinstance(T_0, int) and T_0 > 0, ValueError, self, "an int > 0", T_0=T_0)
-        require(isinstance(T_mult, int) and T_mult >= 1, ValueError, self, "an int >= 1", T_mult=T_mult)
+        require(T_0 > 0 and isinstance(T_0, int), ValueError, self, "an int > 0", T_0=T_0)
+        require(T_mult >= 1 and isinstance(T_mult, int), ValueError, self, "an int >= 1", T_mult=T_mult)
         self.T_0 = self.T_i = T_0
         self.T_mult, self.eta_min, self.T_cur = T_mult, float(eta_min), float(last_epoch)
         super().__init__(learning_rate, last_epoch, verbose)
