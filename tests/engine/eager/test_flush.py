@@ -327,6 +327,29 @@ def test_a_step_that_a_thread_still_writes_down_is_not_met_by_another(monkeypatc
     np.testing.assert_array_equal(found, np.ones((len(found), 3)))
 
 
+def test_a_program_that_a_thread_prepares_is_left_alone_by_others(monkeypatch):
+    """The thread that prepared it takes its graph apart; a second one that comes by then has one of its own."""
+    x = from_array(np.arange(3, dtype="float32"))
+    compute = lambda: (x * x + x).array()  # one line: one program
+    launches, order, found = executor.launches, [], []
+
+    def meanwhile(steps, code):
+        order.append(None)
+        if len(order) == 1:
+            other = threading.Thread(target=lambda: found.append(compute()))
+            other.start()
+            other.join()
+        return launches(steps, code)
+
+    monkeypatch.setattr(executor, "launches", meanwhile)
+    monkeypatch.setattr(executor, "EARLY", 0)  # nothing comes from the cache
+    tracing.forget_programs()
+    materialize._runs.clear()
+    np.testing.assert_array_equal(compute(), [0, 2, 6])
+    assert len(order) == 2
+    np.testing.assert_array_equal(found, [[0, 2, 6]])
+
+
 @pytest.fixture
 def interruptible():
     """Ctrl-C as Python handles it: where the tests run in the background, it is ignored."""
