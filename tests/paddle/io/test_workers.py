@@ -285,7 +285,15 @@ def alive(pid):
     return True
 
 
-def test_ctrl_c_is_for_the_loop():
+@pytest.fixture
+def interruptible():
+    """Also where the tests run in the background, which ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_is_for_the_loop(interruptible):
     """Workers do not answer a Ctrl-C at the terminal, which reaches them too; the loop ends them."""
 
     def make(i):
