@@ -115,7 +115,7 @@ def kernels(graph, donated):
         kind = "host" if isinstance(s, HostStep) else "loops" if isinstance(s, LoopStep) else "product"
         size = ""
         if isinstance(s, LoopStep):
-            total, grain = split(compiler.loop_kernel(s, plan.shared.get(i, {})), {})
+            total, grain = split(compiler.loop_kernel(s, plan, i), {})
             size = f" in {total} units, {grain} a task"
         reads, writes = (", ".join(str(v.type) for v in vs) for vs in (s.inputs, s.outputs))
         lines.append(f"{kind} {' '.join(operators(graph, s))}: {reads} -> {writes}{size}")

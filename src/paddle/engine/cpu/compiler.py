@@ -173,7 +173,7 @@ def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, An
             if written is not None:
                 found[i] = loop_launch(Emitter(written, {}, jit.vector_bytes()).kernel())
             elif isinstance(s, LoopStep):
-                found[i] = loop_launch(loop_kernel(s, plan.shared.get(i, {})))
+                found[i] = loop_launch(loop_kernel(s, plan, i))
             elif isinstance(s, ProductStep):
                 found[i] = product_launch(s, lambda text: function(text, products))
             elif isinstance(s, RecurrenceStep):
@@ -187,14 +187,17 @@ def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, An
     return describe(graph, steps, plan, made), objects
 
 
-def loop_kernel(s: LoopStep, shared: dict[Value, Value]) -> Kernel:
+def loop_kernel(s: LoopStep, plan: MemoryPlan, index: int) -> Kernel:
+    """The kernel of a step; what it reads and writes in one buffer is one operand, under whatever shape it is read."""
+    shared = plan.shared.get(index, {})
     outs = {st.out.key: st.out for st in s.loops.stores if st.kept}
     merged = {}
     if shared:
         for st in s.loops.stores:
             for e in loads_in(st.value):
-                if e.attr.key in shared:
-                    merged[e.attr] = outs[shared[e.attr.key]]
+                root = plan.root_of(e.attr.key)
+                if root in shared:
+                    merged[e.attr] = outs[shared[root]]
     return Emitter(s.loops, merged, jit.vector_bytes()).kernel()
 
 
