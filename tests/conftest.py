@@ -33,10 +33,12 @@ def snapshot(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture(autouse=True)
 def same_numbers():
-    """Each test meets the same random numbers, alone or among others."""
+    """Each test meets the same random numbers and names, alone or among others."""
     import paddle
 
     paddle.seed(20240)
+    with paddle.utils.unique_name.guard():
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
