@@ -104,7 +104,7 @@ def expanded(steps: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _repeated(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    r = step["repeat"]
+    r, inside = step["repeat"], list(expanded(step["repeat"]["launches"]))
     count, constants, states = r["steps"], r["constants"], r["states"]
     shifted = lambda p, n: [p[0], p[1], p[2] + n]
 
@@ -133,7 +133,7 @@ def _repeated(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
             where, size = r["elements"][i - len(states)]
             return shifted(where, t * size + offset)
 
-        for launch in r["launches"]:
+        for launch in inside:
             yield {**launch, "ptrs": [find(p) for p in launch["ptrs"]], "op": launch["op"], "line": step["line"]}
 
 
@@ -141,6 +141,6 @@ def functions_in(steps: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Every launch that names a function, each once."""
     for s in steps:
         if "repeat" in s:
-            yield from s["repeat"]["launches"]
+            yield from functions_in(s["repeat"]["launches"])
         elif "fn" in s:
             yield s

@@ -98,8 +98,10 @@ class Recurrence(Operator):
             "given": lambda j: args[n + m + j], "made": lambda i: outs[m + i], "grad": lambda i: gs[m + i],
         }  # fmt: skip
         sequences = [sources[kind](i) for kind, i in back.sequences]
-        found = back.op(*(args[i] for i in back.constants), *states, *zeros, *sequences)
-        found = found if isinstance(found, tuple) else (found,)
+        found: Any = ()
+        if back.op is not None:
+            found = back.op(*(args[i] for i in back.constants), *states, *zeros, *sequences)
+            found = found if isinstance(found, tuple) else (found,)
         count = len(states) + len(zeros)
         at = lambda ref: sequences[ref[1]] if ref[0] == "in" else found[count + ref[1]]
         grads: list[Any] = [None] * len(args)
@@ -116,6 +118,8 @@ class Recurrence(Operator):
     def before(self, start, states):
         """The sequence of states that the steps began with."""
         steps = states.shape[0]
+        if not steps:
+            return states
         start = reshape(start, (1, *start.shape))
         if self.reverse:
             return concat([slice_axis(states, 0, 1, steps), start], 0)
@@ -237,7 +241,7 @@ class Reversed:
     """How gradients pass through a recurrence.
 
     Attributes:
-        op: the recurrence that makes them, against the order of time.
+        op: the recurrence that makes them, against the order of time; None if they are sequences that there are.
         constants: which arguments it gets as constants.
         states: which states have gradients; the first states of `op` are theirs.
         sums, summed: types of the further states of `op`: sums over time, for these arguments.
@@ -354,5 +358,6 @@ def reversed_body(op: Recurrence, types: tuple[TensorType, ...], given: tuple[bo
     where = lambda v: ("in", inputs.index(v)) if v in inputs else ("out", emitted.index(v))
     back.elements = {i: where(grads[v]) for i, v in enumerate(elements) if v in grads}
     back.products = [(i, tx, ty, where(p), where(q)) for i, tx, ty, p, q in back.products]
-    back.op = finish(graph, len(back.constants), len(outputs) + len(sums), not op.reverse)
+    if graph.outputs:
+        back.op = finish(graph, len(back.constants), len(outputs) + len(sums), not op.reverse)
     return back

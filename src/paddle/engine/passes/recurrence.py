@@ -43,7 +43,7 @@ def rewritten(
 ) -> tuple[Value, ...]:
     op = node.op
     n, m = op.constants, op.carries
-    step = each(op.graph([v.type for v in inputs]))
+    step = prepare(each(op.graph([v.type for v in inputs])), each, numbers)
     states, results = step.outputs[:m], step.outputs[m:]
     # a last state that is also the last result of a sequence is read from there
     last = {j: results.index(v) for j, v in enumerate(states) if used[j] and v in results}
