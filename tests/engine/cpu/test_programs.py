@@ -9,13 +9,16 @@ import random
 import sys
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from programs import Maker, tolerances
 
 from paddle.engine import flags
-from paddle.engine.cpu import executor
+from paddle.engine.cpu import compiler, executor
 from paddle.engine.cpu.executor import Executor
+from paddle.engine.cpu.plan import MemoryPlan
+from paddle.engine.cpu.steps import LoopStep
 from paddle.engine.eager.materialize import Reference
 from paddle.engine.ir.graph import Graph
 from paddle.engine.ops.registry import registry
@@ -69,8 +72,27 @@ def problem(graph, arrays, donated, tolerance, tier):
     return ""
 
 
+def overlaps(graph, donated):
+    """Launches that write where another of their operands lies: a kernel takes it that there are none."""
+    graph, steps = compiler.lowered(graph)
+    plan, found = MemoryPlan(graph, steps, donated), []
+    for i, s in enumerate(steps):
+        if isinstance(s, LoopStep):
+            operands = compiler.loop_kernel(s, plan, i).operands
+            places = [plan.place[plan.root_of(o.key)] for o in operands]
+            ends = [p.offset + max(o.key.type.nbytes, 1) for o, p in zip(operands, places)]
+            for j, o in enumerate(operands):
+                for k, p in enumerate(places):
+                    apart = p.base != places[j].base or p.offset >= ends[j] or ends[k] <= places[j].offset
+                    if o.key in s.outputs and j != k and not apart:
+                        found.append(f"step {i} of {s.node.op.name}: operands {j} and {k}")
+    return found
+
+
 def check(maker):
     tolerance = tolerances(maker)
+    found = overlaps(maker.graph, maker.donated)
+    assert not found, f"{found}\n{maker.graph}\ndonated: {maker.donated}"
     for tier in TIERS:
         wrong = problem(maker.graph, maker.arrays, maker.donated, tolerance, tier)
         if wrong:
@@ -85,12 +107,17 @@ def test_random_programs(choices):
 
 
 # ---- what was found ---------------------------------------------------------------------------
-def check_graph(build, *arrays, donated=()):
-    """Checks the program that `build(add, *values)` makes; add(name, *values, **attributes) appends a node."""
+def graph_of(build, *arrays):
+    """The program that `build(add, *values)` makes; add(name, *values, **attributes) appends a node."""
     graph = Graph()
     values = [graph.input(TensorType(a.shape, dtype_of(a.dtype))) for a in arrays]
     out = build(lambda name, *args, **attributes: graph.add(registry[name](**attributes), args)[0], *values)
     graph.outputs = list(out) if isinstance(out, tuple) else [out]
+    return graph
+
+
+def check_graph(build, *arrays, donated=()):
+    graph = graph_of(build, *arrays)
     mask = tuple(i in donated for i in range(len(arrays)))
     for tier in TIERS:
         wrong = problem(graph, list(arrays), mask, [0.0] * len(graph.outputs), tier)
@@ -102,6 +129,29 @@ def test_a_buffer_taken_over_has_the_shape_of_the_output():
     check_graph(lambda add, x: add("reshape", add("neg", x), shape=(16,)), x, donated=(0,))
     x = np.zeros((1, 1, 0))
     check_graph(lambda add, x, y: add("multiply", x, y), x, np.zeros((1, 3, 0, 0)), donated=(0, 1))
+
+
+def test_what_is_read_under_another_shape_is_overwritten_as_one_operand():
+    def build(add, x, y, z):
+        row = lambda i: add("reshape", add("slice", x, starts=(i, 0), stops=(i + 1, 6), steps=(1, 1)), shape=(6,))
+        a, b = add("add", add("tanh", y), row(0)), add("add", add("tanh", z), row(1))
+        c, d = add("add", add("tanh", a), row(2)), add("add", add("tanh", b), row(3))
+        return c, d, add("add", a, b)
+
+    x = np.arange(24, dtype="float64").reshape(4, 6)
+    graph = graph_of(build, x, x[0], x[1])
+    assert not overlaps(graph, (False,) * 3)
+    for tier in TIERS:
+        assert not problem(graph, [x, x[0].copy(), x[1].copy()], (False,) * 3, [1e-12] * 3, tier)
+
+
+@pytest.mark.parametrize(
+    "dims, axis, units", [((5000,), 0, 1), ((100, 64), 0, 64), ((4, 21, 8, 8), 1, 256), ((7, 9), 1, 7)]
+)
+def test_rows_are_reduced_once_and_not_for_each_of_their_elements(dims, axis, units):
+    graph = graph_of(lambda add, x: add("softmax", x, axis=axis), np.empty(dims, "float32"))
+    (step,) = compiler.compile_graph(graph, (False,))[0]["steps"]
+    assert step["total"] == units
 
 
 def test_sums_of_products_of_integers_wrap():

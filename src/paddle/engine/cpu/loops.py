@@ -146,23 +146,23 @@ def loads_in(e: Expr) -> list[Expr]:
 
 def split_loops(variables: list[Var], loops: Loops) -> tuple[list[Var], list[Var]]:
     """Outer variables, whose settings are spread over threads, and those looped over inside."""
+    if heavy(loops):  # what is reduced once and used for many elements is not reduced for each of them
+        reduces = [r for s in loops.stores for r in find_reduces(s.value)]
+        shared = [v for v in variables if all(v not in r.vars for r in reduces)]
+        if shared:
+            return [v for v in variables if v not in shared], shared
     if all(isinstance(v.extent, int) for v in variables):
         units: Any = 1  # a product of ints
         p = 0
-        last = len(variables) if heavy(loops) and not row_loop(variables, loops) else len(variables) - 1
+        last = len(variables) if heavy(loops) else len(variables) - 1
         while p < last and (units < 32 or p == 0):
             units *= variables[p].extent
             p += 1
         return variables[: max(p, 1)], variables[max(p, 1) :]
-    if heavy(loops) and not row_loop(variables, loops):
+    if heavy(loops):
         return variables, []
     p = max(1, len(variables) - 2) if len(variables) > 1 else 1
     return variables[:p], variables[p:]
-
-
-def row_loop(variables: list[Var], loops: Loops) -> bool:
-    """Whether reductions can be done once for many elements of the innermost variable."""
-    return all(variables[-1] not in r.vars for s in loops.stores for r in find_reduces(s.value))
 
 
 def column_reduction(loops: Loops, variables: list[Var]) -> Expr | None:
