@@ -162,12 +162,21 @@ class Plan(executor.Plan):
         sizes = dict(self.sizes)
         sizes.update({2 + i: a.nbytes for i, known in enumerate(self.known) if (a := known()) is not None})
         buffers: dict[int, int] = {}
-        for i, n in sizes.items():
-            if self.bases[i]:
-                at = int(self.bases[i])
-                buffers[at] = max(n, buffers.get(at, 0))
+        for i in used(program):
+            at = int(self.bases[i])
+            buffers[at] = max(sizes[i], buffers.get(at, 0))
         self.guest.run(program, self.bases, buffers)
         return int(self.status[0])
+
+
+def used(program: runtime.Program) -> set[int]:
+    """The bases that the pointers of a program are relative to; the others may be of memory that is gone."""
+    words, at, found = program.words.tolist(), 0, set()
+    for _ in range(program.count):
+        pointers, dims = words[at + 3 : at + 5]
+        found.update(words[at + 5 : at + 5 + 2 * pointers : 2])
+        at += 5 + 2 * pointers + dims
+    return found
 
 
 def nbytes(shape: Any, dtype: Any) -> int:
