@@ -46,6 +46,8 @@ def test_without_batches_samples_come_as_they_are():
     x, y = next(iter(DataLoader(Rows(2), batch_size=None)))
     assert x.shape == [2] and y == 0
     assert len(DataLoader(Rows(4), batch_size=None)) == 4
+    (kept,) = DataLoader(Rows(1, lambda i: np.float32(i)), batch_size=None)
+    assert type(kept) is np.float32
 
 
 @pytest.mark.parametrize(

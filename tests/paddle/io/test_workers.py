@@ -8,6 +8,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -342,7 +343,9 @@ def test_two_loaders_at_once():
 def test_a_process_forked_beside_leaves_the_workers_alone():
     iterator = iter(DataLoader(Rows(30, image), num_workers=2))
     next(iterator)
-    pid = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 has an opinion on forks and threads
+        pid = os.fork()
     if pid == 0:
         try:
             closed = iterator._pool.closed

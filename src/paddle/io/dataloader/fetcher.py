@@ -71,7 +71,10 @@ class Fetcher:
 
 
 def tensors_of(data: Any, fresh: bool) -> Any:
-    """The structure with Tensors for arrays. `fresh`: the arrays are ours and need no copy."""
+    """The structure with Tensors for arrays; numpy's scalars stay, as in upstream.
+
+    fresh: the arrays are ours and need no copy.
+    """
     if isinstance(data, np.ndarray):
         own = fresh and data.flags.c_contiguous and data.flags.aligned and data.dtype.isnative
         return from_array(data if own else _copy(data))
@@ -79,7 +82,7 @@ def tensors_of(data: Any, fresh: bool) -> Any:
         return [tensors_of(d, fresh) for d in data]
     if isinstance(data, dict):
         return {k: tensors_of(d, fresh) for k, d in data.items()}
-    return from_array(np.array(data)) if isinstance(data, np.generic) else data
+    return data
 
 
 def _copy(a: np.ndarray) -> np.ndarray:
