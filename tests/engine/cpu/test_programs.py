@@ -131,6 +131,11 @@ def test_a_buffer_taken_over_has_the_shape_of_the_output():
     check_graph(lambda add, x, y: add("multiply", x, y), x, np.zeros((1, 3, 0, 0)), donated=(0, 1))
 
 
+def test_a_column_alone_is_no_square():
+    x = np.arange(99, dtype="float32").reshape(33, 3)
+    check_graph(lambda add, x: add("neg", add("slice", x, starts=(0, 1), stops=(32, 2), steps=(1, 1))), x)
+
+
 def test_what_is_read_under_another_shape_is_overwritten_as_one_operand():
     def build(add, x, y, z):
         row = lambda i: add("reshape", add("slice", x, starts=(i, 0), stops=(i + 1, 6), steps=(1, 1)), shape=(6,))

@@ -117,7 +117,7 @@ def squares(loops: Loops) -> Loops:
     What only exchanges axes writes a few elements side by side and follows what it reads in the rest. With more to
     read and write, squares are done one after another.
     """
-    last = loops.vars[-1] if loops.vars else None
+    last = loops.vars[-1] if len(loops.vars) > 1 else None
     if last is None or any(has_reduce(s.value) for s in loops.stores) or not tileable(last):
         return loops
     loads = {x.id: x for s in loops.stores for x in loads_in(s.value)}
@@ -128,9 +128,7 @@ def squares(loops: Loops) -> Loops:
         return loops
     others = loops.vars[:-1]
     stride = lambda form, v: abs(form[0].get(v, 0))
-    far = [
-        f for f in forms if f is not None and stride(f, last) > min((stride(f, v) or LINE for v in others), default=1)
-    ]
+    far = [f for f in forms if f is not None and stride(f, last) > min(stride(f, v) or LINE for v in others)]
     if not far or max(stride(f, last) for f in far) < 2:
         return loops
     form = max(far, key=lambda f: stride(f, last))
