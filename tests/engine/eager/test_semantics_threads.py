@@ -1,11 +1,14 @@
 """Tensors that a thread has made outlive it."""
 
+import os
 import queue
+import signal
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 
 import paddle
 
@@ -117,4 +120,39 @@ def test_threads_that_read_a_model_while_it_is_trained():
             for a, b in zip(alone, train(2)):
                 np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
     finally:
+        sys.setswitchinterval(turns)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # that it has threads
+def test_a_fork_while_threads_compute():
+    done = threading.Event()
+    w, a = tensor(4, 4, sg=False), tensor(4, 4, seed=1)
+
+    def work():
+        while not done.is_set():
+            (w.detach() @ a).sum().item()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    turns = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    for t in threads:
+        t.start()
+    try:
+        for _ in range(12):
+            child = os.fork()
+            if not child:
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                signal.alarm(20)  # a child that waits for a lock of a thread it does not have
+                try:
+                    (w @ a).sum().backward()
+                    (w.detach() @ a).sum().item()
+                    os._exit(0 if np.isfinite(w.grad.numpy()).all() else 1)
+                finally:
+                    os._exit(2)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        done.set()
+        for t in threads:
+            t.join()
         sys.setswitchinterval(turns)

@@ -464,3 +464,21 @@ def test_grad_says_when_an_input_stops_gradients():
         w -= 1.0
     with pytest.raises(ValueError, match="stop_gradient True\n  hint: set stop_gradient to False"):
         paddle.grad((w * w).sum(), [w])
+
+
+def test_hooks_may_compute_gradients_of_their_own():
+    w, x = (paddle.to_tensor([2.0, 3.0], stop_gradient=False) for _ in range(2))
+
+    def hook(g):
+        (w * w * g).sum().backward()
+        return g * w
+
+    y = x * 3
+    y.register_hook(hook)
+    y.sum().backward()
+    np.testing.assert_allclose(w.grad.numpy(), [4, 6])
+    np.testing.assert_allclose(x.grad.numpy(), [6, 9])
+    z = x * 3
+    z.register_hook(lambda g: g * w)
+    (g,) = paddle.grad(z.sum(), x)
+    assert g.stop_gradient

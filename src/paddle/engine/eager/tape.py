@@ -601,7 +601,11 @@ def walk(
                 for i, hooks in node.hooks.items():
                     for hook in list(hooks.values()):
                         if gs[i] is not None:
+                            trace.set_grad(before)  # a hook may compute gradients of its own
                             changed = hook(gs[i])
+                            trace.set_grad(history)
+                            if isinstance(changed, Tensor) and not (history or changed.sg):
+                                changed = Detach()(changed)
                             gs[i] = gs[i] if changed is None else changed
             if node.keep:
                 pure = False

@@ -8,6 +8,7 @@ A walk that was taken before costs one dictionary look-up per operator.
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import threading
 import weakref
@@ -576,13 +577,14 @@ _several = False  # whether a second thread has ever recorded
 class _Ending:
     """Goes with its thread, and has what others still hold of the thread's Tensors computed then."""
 
-    __slots__ = ("trace",)
+    __slots__ = ("process", "trace")
 
     def __init__(self, trace: Trace):
-        self.trace = trace
+        self.process, self.trace = os.getpid(), trace
 
     def __del__(self) -> None:
-        if self.trace.values and not sys.is_finalizing():
+        # A forked child drops its parent's other threads in the midst of what they did, locks held.
+        if self.trace.values and not sys.is_finalizing() and self.process == os.getpid():
             try:
                 self.trace.flush()
             except Exception:  # the values are lost, and those who read them are told
@@ -597,7 +599,21 @@ class _Local(threading.local):
         self.ending = _Ending(self.trace)
 
 
+def _forked() -> None:
+    """In a child only the thread that forked lives on; what another was in the midst of running has no value."""
+    for epoch, trace in list(_traces.items()):
+        if trace is local.trace:
+            trace.lock = threading.RLock()
+        elif trace.lock.acquire(blocking=False):
+            trace.lock.release()
+        else:
+            del _traces[epoch]
+    local.ending.process = os.getpid()
+
+
 local = _Local()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def current() -> Trace:

@@ -98,11 +98,18 @@ def batch_norm(x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Ten
     _vector(bias, n, "batch_norm", "bias")
     per_channel = tuple(n if i == axis else 1 for i in range(x.ndim))
     wide = cast(x, statistics_type(x.dtype))
+    each = math.prod(x.shape) // max(n, 1)  # elements per channel
+    if training and not use_global_stats and each == 1:  # without a spread: upstream hands x on, as it is
+        unit = wide
+        for v in (weight, bias):
+            if v is not None:
+                unit = unit + reshape(v, per_channel) * 0.0  # has a gradient, of zeros
+        return cast(unit, x.dtype)
     if training and not use_global_stats:
         axes = tuple(i for i in range(x.ndim) if i != axis)
         unit, mean, variance = Standardize(axes, number(epsilon, "batch_norm", "epsilon"))(wide)
         share = number(momentum, "batch_norm", "momentum")
-        for running, batch in ((running_mean, mean), (running_var, variance)):
+        for running, batch in ((running_mean, mean), (running_var, variance)) if each else ():
             batch = cast(reshape(Detach()(batch), (n,)), running.dtype)
             new = running * share + batch * (1.0 - share)
             rebind(running, Detach()(cast(new, running.dtype)))  # auto_cast may have chosen another type

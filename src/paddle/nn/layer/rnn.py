@@ -338,10 +338,16 @@ def run(
     axis = 0 if time_major else 1
     first = leaves(inputs)[0]
     steps = first.shape[axis]
+    if not steps:
+        raise errors.invalid_argument(
+            "rnn: the sequences have no steps.",
+            expected="at least one step along the axis of time",
+            received=f"inputs: {first.type}",
+        )
     if states is None:
         states = cell.get_initial_states(inputs, cell.state_shape, batch_dim_idx=1 - axis)
     masks = None if lengths is None else _mask(lengths, steps)
-    if isinstance(cell, _Cell) and not kwargs and type(cell).forward is _Cell.forward and steps and first.ndim == 3:
+    if isinstance(cell, _Cell) and not kwargs and type(cell).forward is _Cell.forward and first.ndim == 3:
         many = isinstance(states, (list, tuple))
         turn = (lambda t: t) if time_major else (lambda t: t.transpose([1, 0, 2]))
         gates = cell.gates_of(turn(first))

@@ -160,3 +160,21 @@ def test_similarities(gradients_hold):
     np.testing.assert_allclose(F.pdist(paddle.to_tensor(x)).numpy(), rows)
     with pytest.raises(IndexError, match="no such axis"):
         F.cosine_similarity(paddle.ones([2]), paddle.ones([2]))
+
+
+def test_batch_norm_of_one_element_or_none_per_channel():
+    for shape in ([1, 3], [1, 3, 1, 1]):
+        layer = paddle.nn.BatchNorm1D(3) if len(shape) == 2 else paddle.nn.BatchNorm2D(3)
+        layer.weight.set_value(np.array([2, 3, 4], "float32"))
+        x = paddle.to_tensor(np.arange(3, dtype="float32").reshape(shape), stop_gradient=False)
+        y = layer(x)
+        y.square().sum().backward()
+        np.testing.assert_array_equal(y.numpy(), x.numpy())
+        np.testing.assert_array_equal(x.grad.numpy(), 2 * x.numpy())
+        np.testing.assert_array_equal(layer.weight.grad.numpy(), [0, 0, 0])
+        np.testing.assert_array_equal(layer._mean.numpy(), [0, 0, 0])
+        np.testing.assert_array_equal(layer._variance.numpy(), [1, 1, 1])
+    layer = paddle.nn.BatchNorm1D(3)
+    assert layer(paddle.zeros([0, 3])).shape == [0, 3]
+    np.testing.assert_array_equal(layer._mean.numpy(), [0, 0, 0])
+    np.testing.assert_array_equal(layer._variance.numpy(), [1, 1, 1])

@@ -192,3 +192,9 @@ def test_beam_search():
         if greedy[-1] == 5:
             break
     assert list(found[: len(greedy)]) == greedy
+
+
+def test_sequences_without_steps_are_refused():
+    for layer in (paddle.nn.GRU(3, 4), paddle.nn.RNN(paddle.nn.LSTMCell(3, 4))):
+        with pytest.raises(ValueError, match="the sequences have no steps"):
+            layer(paddle.zeros([2, 0, 3]))
