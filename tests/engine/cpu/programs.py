@@ -20,6 +20,7 @@ from paddle.engine.ops import creation, elementwise, indexing, linalg, logic, re
 from paddle.engine.ops.convolution import Conv
 from paddle.engine.ops.join import Concat
 from paddle.engine.ops.number import Constant
+from paddle.engine.ops.recurrence import build
 from paddle.engine.ops.registry import registry
 from paddle.engine.types import TensorType
 
@@ -135,7 +136,7 @@ class Maker:
             self.unary, self.unary, self.unary, self.binary, self.binary, self.binary, self.compare, self.choose,
             self.reduce, self.reduce, self.rows, self.transpose, self.reshape, self.broadcast, self.slice, self.pad,
             self.product, self.concat, self.gather, self.create, self.integers, self.cast, self.host, self.norm,
-            self.position, self.windows, self.convolution, self.labels,
+            self.position, self.windows, self.convolution, self.labels, self.recurrence,
         )  # fmt: skip
         self.one_of(steps)()
 
@@ -524,13 +525,32 @@ class Maker:
         kernel = tuple(1 + self.pick(min(3, m)) for m in s)
         strides = (1 + self.pick(2), 1 + self.pick(2))
         x = self.same(shape.Reshape((n, g, c // g, *s)), v)
-        w = self.new_input(v.dtype.name, (g, 1 + self.pick(5), c // g, *kernel))
+        few = self.pick(3) or v.type.size > 200
+        w = self.new_input(v.dtype.name, (g, 1 + self.pick(5) if few else 32 + self.pick(5), c // g, *kernel))
         a, b, e = self.b(x), self.b(w), EPSILON[v.dtype.name]
         times = c // g * math.prod(kernel)
         size, error = a.size * b.size * times, (a.error * b.size + b.error * a.size) * times
         if error or size * 16 > 1 / e:
             error += times * e * size
         self.add(Conv(strides, (1, 1)), x, w, size=size, error=error)
+
+    def recurrence(self) -> None:
+        """state = tanh(state / 2 + element), with the states and their products with the elements."""
+        v = self.value("f", lambda v: v.ndim > 0 and self.tame(v) and v.type.size <= MOST and v.dtype.itemsize >= 4)
+        if not v.ndim:
+            return
+        each = TensorType(v.shape[1:], v.dtype)
+
+        def step(constants: Any, states: Any, elements: Any) -> Any:
+            half = elementwise.multiply(states[0], Constant(0.5, v.dtype)())
+            new = registry["tanh"]()(elementwise.add(half, elements[0]))
+            return [new], [elementwise.multiply(new, elements[0])] * self.pick(2)
+
+        op = build(step, [], [each], [each], bool(self.pick(2)))
+        start = self.new_input(v.dtype.name, each.shape)
+        b, size = self.b(v), max(4.0, self.b(v).size)
+        error = 2 * (b.error + 8 * EPSILON[v.dtype.name])
+        self.add(op, start, v, size=size, error=b.error + size * error)
 
     def labels(self) -> None:
         v = self.value("f", lambda v: v.ndim > 0 and all(v.shape) and self.b(v).size < 50 and self.b(v).error < 1e-2)
