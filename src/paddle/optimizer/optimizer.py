@@ -101,6 +101,7 @@ class Optimizer:
         self._rules: list[tuple[Optimizer, list[Any], Any, Any]] = []
         self._states: dict[int, OrderedDict[str, Tensor]] = {}
         self._names: dict[tuple[int, str], str] = {}
+        self._places: dict[str, list[Any]] = {}  # for copies: ids of the parameters, and what has been put right
         self._cohorts: dict[int, Cohort] = {}
         self._given: dict[str, tuple[str, Any]] = {}  # by name without numbers: key and value
         self._given_masters: dict[str, Any] = {}
@@ -647,10 +648,32 @@ class Optimizer:
         return [t.name for of in self._accumulators.values() for t in of.values()]
 
     def __getstate__(self) -> dict[str, Any]:
+        self._places.update(ids=[id(p) for p in self._parameters()], done=[])
         return {k: v for k, v in self.__dict__.items() if k not in ("_plan", "_rate")} | {
             "_plan": None,
             "_rate": (None, None),
         }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """States are found under the ids of parameters: those of a copy are others."""
+        self.__dict__.update(state)
+        before, params = self._places["ids"], self._parameters()
+        moved = {old: id(p) for old, p in zip(before, params) if old != id(p)}
+        if not moved or len(params) != len(before):  # the rules of groups are there before their lists are whole
+            return
+        shared = self._places["done"]  # by rules of groups, which hold the same dictionaries
+        for name in ("_states", "_cohorts", "_names", "_coeffs", "_decays"):
+            found = self.__dict__.get(name)
+            if found is None or any(found is d for d in shared):
+                continue
+            shared.append(found)
+            entries = list(found.items())
+            found.clear()
+            for k, v in entries:
+                found[(moved.get(k[0], k[0]), k[1]) if name == "_names" else moved.get(k, k)] = v
+            if name == "_cohorts":
+                for cohort in {id(c): c for c in found.values()}.values():
+                    cohort.members = {moved.get(k, k) for k in cohort.members}
 
 
 def label(t: Tensor, name: str) -> None:

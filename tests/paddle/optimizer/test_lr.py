@@ -1,6 +1,8 @@
 """Schedules: their formulas, states and errors."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -138,3 +140,14 @@ def test_a_schedule_of_ones_own():
             return self.base_lr * 0.5**self.last_epoch
 
     assert rates(Half(1.0), 3) == [1.0, 0.5, 0.25]
+
+
+@pytest.mark.parametrize("mode", ["triangular", "triangular2", "exp_range"])
+def test_cyclic_rates_can_be_copied(mode):
+    rate = paddle.optimizer.lr.CyclicLR(0.1, 0.5, 3, mode=mode, exp_gamma=0.9)
+    for _ in range(8):
+        rate.step()
+    for again in (copy.deepcopy(rate), pickle.loads(pickle.dumps(rate))):
+        assert again() == rate()
+        again.step()
+        assert again() != rate()

@@ -1,5 +1,8 @@
 """What all optimizers share: groups, clipping, decay, states, rates, errors, and that a step is one recorded step."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -242,3 +245,28 @@ def test_many_steps_hold_memory_flat():
         if i in (20, 59):
             sizes.append(tracing.trie.size)
     assert sizes[0] == sizes[1]
+
+
+@pytest.mark.parametrize("name", ["Momentum", "Adam", "AdamW", "Lamb", "RMSProp"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_copies_go_on_where_the_original_stands(name, grouped):
+    def step(net, opt):
+        loss = net(paddle.ones([2, 3])).square().mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss.item()
+
+    net = paddle.nn.Sequential(paddle.nn.Linear(3, 3), paddle.nn.Linear(3, 2))
+    groups = net.parameters()
+    if grouped:
+        own = {"Momentum": "momentum", "Lamb": "lamb_weight_decay"}.get(name, "weight_decay")
+        groups = [{"params": net[0].parameters(), own: 0.3}, {"params": net[1].parameters(), "beta1": 0.5}]
+    opt = getattr(paddle.optimizer, name)(0.01, parameters=groups)
+    for _ in range(3):
+        step(net, opt)
+    copies = [copy.deepcopy((net, opt)), pickle.loads(pickle.dumps((net, opt)))]
+    expected = [step(net, opt) for _ in range(3)]
+    for pair in copies:
+        np.testing.assert_allclose([step(*pair) for _ in range(3)], expected, rtol=1e-4)
+        assert len(pair[1].state_dict()) == len(opt.state_dict())

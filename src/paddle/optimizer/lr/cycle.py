@@ -226,12 +226,15 @@ class CyclicLR(LRScheduler):
         if scale_fn is not None:
             self.scale_fn, self.scale_mode = scale_fn, scale_mode
         elif mode == "triangular":
-            self.scale_fn, self.scale_mode = (lambda x: 1.0), "cycle"
+            self.scale_fn, self.scale_mode = _whole, "cycle"
         elif mode == "triangular2":
-            self.scale_fn, self.scale_mode = (lambda x: 1 / (2.0 ** (x - 1))), "cycle"
+            self.scale_fn, self.scale_mode = _halved, "cycle"
         else:
-            self.scale_fn, self.scale_mode = (lambda x: self.exp_gamma**x), "iterations"
+            self.scale_fn, self.scale_mode = self._shrunk, "iterations"
         super().__init__(base_learning_rate, last_epoch, verbose)
+
+    def _shrunk(self, x: float) -> float:
+        return self.exp_gamma**x
 
     def get_lr(self) -> float:
         n = self.last_epoch
@@ -243,3 +246,11 @@ class CyclicLR(LRScheduler):
             height = (1 - share) / (1 - self.step_up_pct)
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else n)
         return self.base_lr + (self.max_lr - self.base_lr) * height * scale
+
+
+def _whole(x: float) -> float:
+    return 1.0
+
+
+def _halved(x: float) -> float:
+    return 1 / (2.0 ** (x - 1))
