@@ -218,12 +218,14 @@ def _dtype_named(name: Any) -> DType:
     return dtype_of(name)
 
 
-def _generator_state(*numbers: Any) -> Any:
+def _generator_state(seed: Any, offset: Any, branches: Any = 0, visits: Any = None) -> Any:
     from .random import GeneratorState
 
-    if not all(type(n) is int for n in numbers):
+    visits = {} if visits is None else visits
+    numbers = [seed, offset, branches, *(visits.values() if isinstance(visits, dict) else [None])]
+    if not all(type(n) is int for n in numbers) or not all(isinstance(name, str) for name in visits):
         raise Broken("the state of a generator is wrong")
-    return GeneratorState(*numbers)
+    return GeneratorState(seed, offset, branches, visits)
 
 
 _MAKERS: dict[tuple[str, str], Callable[..., Any]] = {

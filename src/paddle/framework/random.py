@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,17 +35,21 @@ class GeneratorState:
         seed: chooses the sequence.
         offset: keys taken from it so far.
         branches: seeds taken from it so far.
+        visits: from another process: how often each program ran there, on which its last bits depend.
     """
 
     seed: int
     offset: int
     branches: int = 0
+    visits: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def current_seed(self) -> int:
         return self.seed
 
     def __reduce__(self) -> Any:  # in this form `paddle.load` knows it
-        return GeneratorState, (self.seed, self.offset, self.branches)
+        from ..engine.eager.materialize import visits
+
+        return GeneratorState, (self.seed, self.offset, self.branches, visits())
 
 
 class Generator:
@@ -109,6 +113,10 @@ class Generator:
         with self._lock:
             self._seed, self._offset, self._branches = state.seed, state.offset, state.branches
             self._chosen = True
+        if state.visits:
+            from ..engine.cpu.executor import go_on
+
+            go_on(state.visits)
         return self
 
     def next(self) -> np.ndarray:

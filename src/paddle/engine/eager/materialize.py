@@ -276,6 +276,18 @@ def may_fail(node: Any) -> bool:
     return node.op.fault != "out_of_range" or any(v.dtype.is_integer for v in node.inputs)
 
 
+def visits() -> dict[str, int]:
+    """How often each program has run, by its name, for `go_on` in another process. Those that ran once are left out."""
+    from ..cpu.executor import Executor
+
+    found: dict[str, int] = {}
+    for run in list(_runs.values()):
+        if isinstance(run, Executor) and run.visits > 1:
+            name = run.name()
+            found[name] = max(run.visits, found.get(name, 0))
+    return found
+
+
 def read_foreign(trace: Trace, t: Tensor) -> None:
     """Computes the value of a Tensor of another thread's running trace; that trace goes on undisturbed.
 
