@@ -10,6 +10,7 @@ import weakref
 import numpy as np
 import pytest
 
+import paddle
 from paddle.engine import flags
 from paddle.engine.cpu import executor
 from paddle.engine.eager import materialize
@@ -463,3 +464,24 @@ def test_trace_registry_does_not_grow():
     for _ in range(100):
         (leaf(1.0) + 1.0).array()
     assert len(tracing._traces) <= before + 1
+
+
+def test_an_interrupt_right_after_a_program_has_run(monkeypatch, flag):
+    flag("FLAGS_eager_compile", "always")
+    w, v = paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])
+    leave = materialize.uninterrupted.__exit__
+
+    def interrupted(self, *exception):
+        leave(self, *exception)
+        raise KeyboardInterrupt
+
+    for i in range(6):
+        w.scale_(2.0)
+        v.add_(w)
+        if i >= 3:
+            monkeypatch.setattr(materialize.uninterrupted, "__exit__", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                v.numpy()
+            monkeypatch.undo()
+        assert w.tolist() == [2.0 ** (i + 1), 2.0 ** (i + 2)]
+        assert v.tolist() == [3 + 2.0 ** (i + 2) - 2, 4 + 2.0 ** (i + 3) - 4]

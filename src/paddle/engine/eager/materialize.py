@@ -150,9 +150,10 @@ def flush(trace: Trace) -> None:
                 elif program in _programs:
                     _programs.move_to_end(program)
                 arrays = [values[s].buffer for s in program.leaves]
-                with held:
-                    outputs = program.run(arrays) if watch is None else watch.run(program, arrays)
+                held.__enter__()
+                outputs = program.run(arrays) if watch is None else watch.run(program, arrays)
             except BaseException as e:
+                held.__exit__()
                 told = None
                 try:
                     told = recover(trace, path_to(node), list(slots), backend)
@@ -161,16 +162,21 @@ def flush(trace: Trace) -> None:
                 if told is not None and isinstance(e, type(told)):
                     raise told from None
                 raise
-            for slot, a, made in zip(slots, outputs, program.made):
-                t = values.get(slot)
-                if t is not None:
-                    t.buffer, t.made = a, made
-            if trace.shadows:
-                by_slot = dict(zip(slots, zip(outputs, program.made)))
-                for s in trace.shadows:
-                    if s.slot in by_slot:
-                        s.buffer, s.made = by_slot[s.slot]
-        trace.restart()
+            try:
+                for slot, a, made in zip(slots, outputs, program.made):
+                    t = values.get(slot)
+                    if t is not None:
+                        t.buffer, t.made = a, made
+                if trace.shadows:
+                    by_slot = dict(zip(slots, zip(outputs, program.made)))
+                    for s in trace.shadows:
+                        if s.slot in by_slot:
+                            s.buffer, s.made = by_slot[s.slot]
+            finally:
+                trace.restart()
+                held.__exit__()  # only now, as arrays of arguments have been written over
+        else:
+            trace.restart()
         if trie.size > flags.get("FLAGS_eager_trie_nodes"):
             trie.clear()
     if watch is not None:
