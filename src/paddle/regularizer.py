@@ -26,6 +26,10 @@ class WeightDecayRegularizer:
             )
         self.coeff = coeff
 
+    @property
+    def _coeff(self) -> float:
+        return self.coeff
+
     def term(self, p: Any) -> Any:
         """The gradient of the penalty for a parameter."""
         raise errors.unimplemented(

@@ -11,7 +11,6 @@ from ..engine.eager import trace as tracing
 from ..engine.ops.elementwise import cast
 from ..engine.types import DType
 from ..nn import Layer
-from ..nn.layer.layers import retype
 from ..nn.layer.norm import (
     BatchNorm,
     BatchNorm1D,
@@ -23,6 +22,7 @@ from ..nn.layer.norm import (
     LayerNorm,
     SyncBatchNorm,
 )
+from ..nn.layer.state import retype
 from ..optimizer import Optimizer
 from .mode import Mode
 

@@ -655,6 +655,8 @@ def materialize_elsewhere(t: Tensor) -> np.ndarray:
         if t.buffer is None and t.epoch == epoch:
             raise errors.precondition(
                 "This Tensor's value was lost: the operation that makes it failed, or its thread has ended.",
+                expected="a Tensor whose value can be computed",
+                received=f"{t.type}",
                 hint="look at the first error that was raised.",
             )
 

@@ -16,6 +16,15 @@ def named(text: str, name: Any) -> str:
     return f"{text}, name={name}" if name and text else f"name={name}" if name else text
 
 
+def alias(of: str) -> property:
+    """An attribute that is another one, by its other name."""
+
+    def put(self: Any, value: Any) -> None:
+        setattr(self, of, value)
+
+    return property(lambda self: getattr(self, of), put)
+
+
 def activation_named(name: Any, who: str) -> Callable[..., Any]:
     """The function of nn.functional that `name` names, or `name` itself where it is a function."""
     from .. import functional
@@ -81,6 +90,7 @@ def layer_class(
 
     __init__.__signature__ = sig  # type: ignore[attr-defined]
     body = {"__init__": __init__, "forward": call, "extra_repr": extra_repr, "__doc__": doc, "__module__": module}
+    body["_name"] = alias("name")
     return type(name, (Layer,), body)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...tensor.tensor import Tensor
 from .. import functional as F
-from .factory import layer_class
+from .factory import alias, layer_class
 from .layers import Layer
 
 __all__: list[str] = []
@@ -26,6 +26,16 @@ _TEXTS = {
     "norm_type": "float): the power; inf for the greatest element.",
     "random_u": "float, optional): within (0, 1), fixes the windows.",
     "name": "str, optional): for printing.",
+}
+
+
+# what programs read of a layer besides its arguments
+_OTHER_NAMES = {
+    "kernel_size": "ksize",
+    "divisor_override": "divisor",
+    "output_size": "_output_size",
+    "return_mask": "_return_mask",
+    "data_format": "_data_format",
 }
 
 
@@ -64,6 +74,11 @@ def _pool(name: str, function: str, text: str, shown: Any, argument: str = "x", 
         module=__name__,
         prefix="",
     )
+    for public, other in _OTHER_NAMES.items():
+        if public in signature:
+            setattr(cls, other, alias(public))
+    if "random_u" in signature:
+        cls._kernel_size = alias("kernel_size")  # type: ignore[attr-defined]
     __all__.append(name)
     globals()[name] = cls
     return cls

@@ -215,15 +215,16 @@ class _PadNd(Layer):
                 expected="an int, a list of them or a Tensor",
                 received=type(padding).__name__,
             )
-        self._pad = [padding] * (2 * self.dims) if isinstance(padding, int) else padding
-        self._mode, self._value, self._data_format, self._name = mode, value, data_format, name
+        self.padding = [padding] * (2 * self.dims) if isinstance(padding, int) else padding
+        self._mode, self.value, self._data_format, self._name = mode, value, data_format, name
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.pad(x, pad=self._pad, mode=self._mode, value=self._value, data_format=self._data_format)
+        return F.pad(x, pad=self.padding, mode=self._mode, value=self.value, data_format=self._data_format)
 
     def extra_repr(self) -> str:
         return named(
-            f"padding={self._pad}, mode={self._mode}, value={self._value}, data_format={self._data_format}", self._name
+            f"padding={self.padding}, mode={self._mode}, value={self.value}, data_format={self._data_format}",
+            self._name,
         )
 
 

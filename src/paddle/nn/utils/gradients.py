@@ -27,12 +27,12 @@ def _with_grad(parameters: Tensor | Iterable[Any]) -> list[Any]:
 
 
 def _number(who: str, label: str, value: Any) -> float:
-    try:
-        return float(value)
-    except ValueError:
-        make = errors.invalid_argument
-    except TypeError:
-        make = errors.invalid_type
+    make = errors.invalid_argument
+    if not isinstance(value, str):
+        try:
+            return float(value)
+        except TypeError:
+            make = errors.invalid_type
     raise make(f"{who}: {label} is not a number.", expected="a float", received=f"{label}: {value!r:.60}")
 
 
@@ -113,5 +113,9 @@ def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> N
         clip_value (float): the bound.
     """
     most = _number("clip_grad_value_", "clip_value", clip_value)
+    if most < 0:
+        raise errors.invalid_argument(
+            "clip_grad_value_: clip_value is negative.", expected=">= 0", received=f"clip_value: {clip_value}"
+        )
     for p in _with_grad(parameters):
         p.grad = minimum(maximum(gradient(p), -most), most)

@@ -36,6 +36,20 @@ def _weight(layer: Any, name: str, function: str) -> Any:
     return layer._parameters[name]
 
 
+def _put(layer: Any, name: str, weight: Tensor) -> None:
+    """Makes a computed weight a buffer that state_dict does not hold."""
+    layer._buffers[name] = weight
+    layer._non_persistable_buffer_names_set.add(name)
+
+
+def _parameter(layer: Any, name: str, value: Tensor) -> Parameter:
+    """Registers a new parameter, named after the layer, of this value."""
+    value.array()
+    made = layer.create_parameter(value.shape, dtype=value.dtype)
+    made.set_value(value)
+    return layer.add_parameter(name, made)
+
+
 class _WeightNorm:
     """Computes `name` from `name_g` and `name_v` before each call."""
 
@@ -47,7 +61,7 @@ class _WeightNorm:
         return v * _along(g / _norm_except(v, self.dim), v, self.dim)
 
     def __call__(self, layer: Any, inputs: Any) -> None:
-        layer.__dict__[self.name] = self.weight(layer)
+        _put(layer, self.name, self.weight(layer))
 
 
 @public(guarded=True)
@@ -84,13 +98,11 @@ def weight_norm(layer: Any, name: str = "weight", dim: int | None = 0) -> Any:
         dim %= w.ndim
     hook = _WeightNorm(name, dim)
     with no_grad():
-        g = Parameter(_norm_except(w, dim), name=w.name + "_g")
-        v = Parameter(w.clone(), name=w.name + "_v")
-    g.array(), v.array()
+        g, v = _norm_except(w, dim), w.clone()
     del layer._parameters[name]
-    layer.add_parameter(name + "_g", g)
-    layer.add_parameter(name + "_v", v)
-    layer.__dict__[name] = hook.weight(layer)
+    _parameter(layer, name + "_v", v)
+    _parameter(layer, name + "_g", g)
+    _put(layer, name, hook.weight(layer))
     layer.register_forward_pre_hook(hook)
     return layer
 
@@ -113,11 +125,11 @@ def remove_weight_norm(layer: Any, name: str = "weight") -> Any:
         if isinstance(hook, _WeightNorm) and hook.name == name:
             with no_grad():
                 w = hook.weight(layer)
-            w.array()
             for part in ("_g", "_v"):
                 del layer._parameters[name + part]
-            layer.__dict__.pop(name, None)
-            layer.add_parameter(name, Parameter(w))
+            del layer._buffers[name]
+            layer._non_persistable_buffer_names_set.discard(name)
+            _parameter(layer, name, w)
             del layer._forward_pre_hooks[key]
             return layer
     raise errors.invalid_argument(
@@ -157,7 +169,7 @@ class _SpectralNorm:
         return w / sigma
 
     def __call__(self, layer: Any, inputs: Any) -> None:
-        layer.__dict__[self.name] = self.weight(layer, layer.training)
+        _put(layer, self.name, self.weight(layer, layer.training))
 
 
 @public(guarded=True)
@@ -201,7 +213,7 @@ def spectral_norm(
         u, v = hook.unit(randn([h])), hook.unit(randn([n]))
     del layer._parameters[name]
     layer.add_parameter(name + "_orig", w)
-    layer.__dict__[name] = w * 1.0
+    _put(layer, name, w * 1.0)
     layer.register_buffer(name + "_u", u)
     layer.register_buffer(name + "_v", v)
     layer.register_forward_pre_hook(hook)

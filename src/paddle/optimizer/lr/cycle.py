@@ -155,7 +155,7 @@ class OneCycleLR(LRScheduler):
             self._step_config = [0, phase_pct * total_steps - 1, total_steps - 1, total_steps - 1]
             self._lr_config = [first, max_learning_rate, end_learning_rate]
         self.total_steps, self.max_lr = total_steps, max_learning_rate
-        self._cosine = anneal_strategy == "cos"
+        self.anneal_func = _cosine if anneal_strategy == "cos" else _linear
         super().__init__(first, last_epoch, verbose)
 
     def get_lr(self) -> float:
@@ -169,10 +169,15 @@ class OneCycleLR(LRScheduler):
         steps, rates = self._step_config, self._lr_config
         i = next((i for i in range(len(rates) - 2) if n <= steps[i + 1]), len(rates) - 2)
         share = (n - steps[i]) / (steps[i + 1] - steps[i])
-        a, b = rates[i], rates[i + 1]
-        if self._cosine:
-            return b + (a - b) / 2.0 * (math.cos(math.pi * share) + 1)
-        return (b - a) * share + a
+        return self.anneal_func(rates[i], rates[i + 1], share)
+
+
+def _cosine(a: float, b: float, share: float) -> float:
+    return b + (a - b) / 2.0 * (math.cos(math.pi * share) + 1)
+
+
+def _linear(a: float, b: float, share: float) -> float:
+    return (b - a) * share + a
 
 
 @documented
@@ -218,7 +223,10 @@ class CyclicLR(LRScheduler):
         require(
             scale_mode in ("cycle", "iterations"), ValueError, self, "'cycle' or 'iterations'", scale_mode=scale_mode
         )
-        self.max_lr, self.exp_gamma = float(max_learning_rate), exp_gamma
+        base = base_learning_rate
+        require(isinstance(base, (float, int)), TypeError, self, "a float", base_learning_rate=base)
+        self.max_lr, self.gamma, self.mode = float(max_learning_rate), exp_gamma, mode
+        self.amplitude = self.max_lr - base
         up = float(step_size_up)
         down = float(step_size_down) if step_size_down is not None else up
         self.cycle_size = up + down
@@ -231,10 +239,10 @@ class CyclicLR(LRScheduler):
             self.scale_fn, self.scale_mode = _halved, "cycle"
         else:
             self.scale_fn, self.scale_mode = self._shrunk, "iterations"
-        super().__init__(base_learning_rate, last_epoch, verbose)
+        super().__init__(base, last_epoch, verbose)
 
     def _shrunk(self, x: float) -> float:
-        return self.exp_gamma**x
+        return self.gamma**x
 
     def get_lr(self) -> float:
         n = self.last_epoch
@@ -245,7 +253,7 @@ class CyclicLR(LRScheduler):
         else:
             height = (1 - share) / (1 - self.step_up_pct)
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else n)
-        return self.base_lr + (self.max_lr - self.base_lr) * height * scale
+        return self.base_lr + self.amplitude * height * scale
 
 
 def _whole(x: float) -> float:
