@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import not_found
+from .errors import invalid_argument, not_found
 
 
 @dataclass
@@ -43,16 +43,21 @@ def _convert(name: str, value: Any) -> Any:
     if kind is bool:
         value = value.lower() in ("1", "true", "on", "yes") if isinstance(value, str) else bool(value)
     elif kind is not type(None):
-        value = kind(value)
+        try:
+            value = kind(value)
+        except (TypeError, ValueError):
+            raise _refused(name, f"a value of type {kind.__name__}", value) from None
     if flag.choices and value not in flag.choices:
-        from .errors import invalid_argument
-
-        raise invalid_argument(
-            f"set_flags: {name} does not take this value.",
-            expected=f"one of {flag.choices}",
-            received=repr(value),
-        )
+        raise _refused(name, f"one of {flag.choices}", value)
+    if kind is int and value < 0:
+        raise _refused(name, "a number that is not negative", value)
     return value
+
+
+def _refused(name: str, expected: str, value: Any) -> Exception:
+    text = f"set_flags: {name} does not take this value."
+    hint = f"it comes from the environment variable {name}." if os.environ.get(name) == value else ""
+    return invalid_argument(text, expected=expected, received=repr(value), hint=hint)
 
 
 def get(name: str) -> Any:

@@ -19,3 +19,12 @@ def test_a_flag_that_nobody_knows():
     for call in (lambda: paddle.get_flags("FLAGS_nope"), lambda: paddle.set_flags({"FLAGS_nope": 1})):
         with pytest.raises(ValueError, match="no flag FLAGS_nope"):
             call()
+
+
+def test_values_of_the_wrong_kind_are_refused():
+    with pytest.raises(ValueError, match=r"FLAGS_cache_bytes(?s:.*)expected: a number that is not negative"):
+        paddle.set_flags({"FLAGS_cache_bytes": -5})
+    with pytest.raises(
+        ValueError, match=r"FLAGS_cpu_threads(?s:.*)expected: a value of type int(?s:.*)received: 'abc'"
+    ):
+        paddle.set_flags({"FLAGS_cpu_threads": "abc"})

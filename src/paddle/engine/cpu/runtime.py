@@ -31,7 +31,6 @@ from typing import Any
 import numpy as np
 
 from .. import flags
-from ..errors import invalid_argument
 from . import cache, driver, jit
 
 __all__ = ["MAX_POINTERS", "Commands", "Program", "Runtime", "runtime"]
@@ -249,10 +248,6 @@ def runtime() -> Runtime:
 
 
 def _threads_changed(count: int) -> None:
-    if count < 0:
-        raise invalid_argument(
-            "set_flags: FLAGS_cpu_threads is negative.", expected="0 for one per core, or a count", received=str(count)
-        )
     if _instance is not None:
         _instance.restart()
 
