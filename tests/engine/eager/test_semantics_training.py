@@ -103,3 +103,21 @@ def test_an_update_that_fails_leaves_gradients_on():
     with pytest.raises(ValueError, match="no"):
         trace.update("key", [], [p], fail)
     assert trace.grad and not (p * 2.0).stop_gradient
+
+
+def test_a_repeated_step_of_an_optimizer_is_one_step_of_the_trie(monkeypatch):
+    from paddle.engine.eager.trace import Trace
+
+    slow = []
+    first = Trace.first_update
+    monkeypatch.setattr(Trace, "first_update", lambda self, *a: slow.append(1) or first(self, *a))
+    net = nn.Linear(4, 3)
+    optimizer = paddle.optimizer.Adam(0.1, parameters=net.parameters())
+    for i in range(12):
+        net(tensor(5, 4)).square().mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        net.weight.numpy()
+        if i == 5:
+            slow.clear()
+    assert not slow

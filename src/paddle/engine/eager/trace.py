@@ -495,7 +495,7 @@ class Trace:
         slots = [t.slot for t in news]
         changed = [s for s, old in zip(slots, olds) if s != old]
         distinct = len(set(changed)) == len(changed) and not set(changed) & set(olds)
-        known = {slot for _, slot in entered} | {slot for _, slot in numbers}
+        known = {slot for _, slot in entered} | {slot for _, slot in numbers} | set(olds)
         if (
             self.epoch == epoch
             and self.flush_next is None
