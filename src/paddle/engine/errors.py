@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any
 
+_LONGEST_LINE = 160  # characters of the user's line that a message shows
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -57,6 +58,8 @@ def describe_line(file: str, line: int) -> str:
     import linecache
 
     text = linecache.getline(file, line).strip()
+    if len(text) > _LONGEST_LINE:
+        text = text[:_LONGEST_LINE].rstrip() + " ..."
     place = f"{os.path.basename(file)}:{line}"
     return f"{place}, {text}" if text else place
 
@@ -84,6 +87,44 @@ def offending(fact: str, bad: Any, values: Any, expected: str, label: str = "") 
     found += f"{values[first]}" + (f" at {list(first)}" if first else "")
     others = int(bad.sum()) - 1
     return f"{fact}.\n  expected: {expected}\n  received: {found}" + (f", and {others} more" if others else "")
+
+
+def cast_hint(**arguments: Any) -> str:
+    """What to write where two arguments differ in element type; by name, each a Tensor, a TensorType or a DType.
+
+    Numbers that are no floats become floats, and float64, which numpy gives where nothing else is asked for, becomes
+    what it meets.
+    """
+    (x, a), (y, b) = ((name, getattr(t, "dtype", t)) for name, t in arguments.items())
+    real = [d.kind in "fc" for d in (a, b)]
+    if real[0] != real[1]:
+        first = real[1]
+    elif real[0]:
+        first = b.name != "float64"
+    else:
+        first = (a.kind != "b", a.itemsize) <= (b.kind != "b", b.itemsize)
+    name, to = (x, b.name) if first else (y, a.name)
+    return f"cast one of them, as in {name}.astype('{to}')."
+
+
+def need_equal_dtypes(name: str, **arguments: Any) -> None:
+    """ValueError where two arguments, by name, differ in element type."""
+    x, y = arguments.values()
+    if x.dtype is not y.dtype:
+        raise invalid_argument(
+            f"{name}: the element types differ.",
+            expected="equal dtypes",
+            received=", ".join(f"{label}: {getattr(t, 'type', t)}" for label, t in arguments.items()),
+            hint=cast_hint(**arguments),
+        )
+
+
+def tensor_hint(value: Any, label: str) -> str:
+    """What to write where an array of numpy's stands for a Tensor."""
+    if type(value).__module__ != "numpy" or not getattr(value, "ndim", 0):
+        return ""
+    to = "float32" if value.dtype.name == "float64" else ""  # parameters are of float32
+    return f"paddle.to_tensor({label}{f', {to!r}' if to else ''}) makes it one."
 
 
 class OutOfRange(IndexError, ValueError):

@@ -45,8 +45,8 @@ def not_a_tensor(x: Any, name: str, label: str, kind: type[Exception] = ValueErr
         kind = ValueError if hasattr(x, "shape") else AttributeError
     elif {name, f"{name}.{label}"} & _ASKED_AT_ONCE:
         kind = ValueError
-    text = errors.message("InvalidArgument", f"{name}: {label} is not a Tensor.", "a Tensor", f"{label}: {describe(x)}")
-    return kind(text)
+    fact, received = f"{name}: {label} is not a Tensor.", f"{label}: {describe(x)}"
+    return kind(errors.message("InvalidArgument", fact, "a Tensor", received, errors.tensor_hint(x, label)))
 
 
 def tensor_list(x: Any, name: str, label: str = "x") -> list[Tensor]:

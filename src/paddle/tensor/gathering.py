@@ -36,8 +36,9 @@ def index_argument(index: Any, name: str, label: str = "index") -> Tensor:
     tensor_argument(index, name, label)
     if not index.type.dtype.is_integer:
         raise errors.invalid_argument(
-            f"{name}: {label} is not of an integer type.", expected="int32 or int64", received=f"{label}: {index.type}"
-        )
+            f"{name}: {label} is not of an integer type.", expected="int32 or int64", received=f"{label}: {index.type}",
+            hint=f"cast it, as in {label}.astype('int64').",
+        )  # fmt: skip
     return index
 
 

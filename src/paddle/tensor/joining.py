@@ -42,7 +42,8 @@ def concat(x: Any, axis: Any = 0, name: str | None = None, *, out: Any = None) -
         paddle.Size([3, 2])
     """
     if isinstance(x, Tensor):
-        raise errors.invalid_argument("concat: x is not a list of Tensors.", expected="a list", received="a Tensor")
+        raise errors.invalid_argument("concat: x is not a list of Tensors.", expected="a list", received="a Tensor",
+                                      hint="write paddle.concat([x, y], axis).")  # fmt: skip
     xs = tensor_list(x, "concat")
     same_dtype(xs, "concat")
     n = len(xs[0].type.shape)
@@ -58,13 +59,15 @@ cat = concatenate = concat
 
 
 def same_dtype(xs: list[Any], name: str) -> None:
-    if any(x.type.dtype is not xs[0].type.dtype for x in xs):
+    other = next((i for i, x in enumerate(xs) if x.type.dtype is not xs[0].type.dtype), 0)
+    if other:
         if current().amp is not None and all(x.type.dtype.is_floating for x in xs):
             return  # auto_cast chooses one
         raise errors.invalid_argument(
             f"{name}: the element types differ.",
             expected="Tensors of one dtype",
             received=", ".join(x.type.dtype.name for x in xs),
+            hint=errors.cast_hint(**{f"x[{i}]": xs[i].type for i in (0, other)}),
         )
 
 
@@ -83,7 +86,8 @@ def stack(x: Any, axis: int = 0, name: str | None = None, *, out: Any = None) ->
         [[1.0, 1.0], [0.0, 0.0]]
     """
     if isinstance(x, Tensor):
-        raise errors.invalid_argument("stack: x is not a list of Tensors.", expected="a list", received="a Tensor")
+        raise errors.invalid_argument("stack: x is not a list of Tensors.", expected="a list", received="a Tensor",
+                                      hint="write paddle.stack([x, y], axis).")  # fmt: skip
     xs = tensor_list(x, "stack")
     same_dtype(xs, "stack")
     s = xs[0].type.shape

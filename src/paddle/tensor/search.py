@@ -340,12 +340,7 @@ def searchsorted(sorted_sequence: Tensor, values: Tensor, out_int32: bool = Fals
         right = side == "right"
     if sorter is not None:
         sorted_sequence = TakeAlong(sorted_sequence.ndim - 1)(sorted_sequence, sorter)
-    if sorted_sequence.dtype is not values.dtype:
-        raise errors.invalid_argument(
-            "searchsorted: the element types differ.",
-            expected="equal dtypes",
-            received=f"sorted_sequence: {sorted_sequence.type}, values: {values.type}",
-        )
+    errors.need_equal_dtypes("searchsorted", sorted_sequence=sorted_sequence, values=values)
     op = ops.SearchSorted(bool(right), types.int32 if out_int32 else types.int64)
     return fill_out(op(sorted_sequence, values), out)
 

@@ -1,9 +1,15 @@
 """Element types of results, as upstream has them."""
 
+import inspect
+import itertools
+import re
+
 import numpy as np
 import pytest
 
 import paddle
+import paddle.engine.ops  # noqa: F401  (defines them all)
+from paddle.engine.ops.registry import absent, registry
 
 F32, F64, I32, I64, BOOL = "float32", "float64", "int32", "int64", "bool"
 
@@ -62,3 +68,34 @@ def test_the_default_type_does_not_change_integers_beside_floats():
         assert name(of([2], I64) + 1.5) == F32
     finally:
         paddle.set_default_dtype("float32")
+
+
+# Operators that the package alone makes, from values of one type.
+INTERNAL = {"recurrence", "softmax_cross_entropy_grad"}
+
+
+@pytest.mark.parametrize("to", ["float64", "int64"])
+def test_operators_refuse_types_that_they_do_not_mix_when_they_are_called(to):
+    """Else the mistake would come to light in the compiler, when somebody reads the result."""
+    rng, tried = np.random.default_rng(0), 0
+    for name, cls in sorted(registry.items()):
+        if isinstance(inspect.getattr_static(cls, "samples"), absent) or name in INTERNAL:
+            continue
+        for op, arrays, *_ in itertools.islice(cls.samples(rng), 4):
+            floats = [i for i, a in enumerate(arrays) if getattr(a, "dtype", None) == np.float32]
+            for odd in floats if len(floats) > 1 else ():
+                with np.errstate(invalid="ignore"):
+                    args = [a.astype(to) if i == odd else a for i, a in enumerate(arrays)]
+                args = [paddle.to_tensor(a) if isinstance(a, np.ndarray) else a for a in args]
+                try:
+                    made = op(*args)
+                except (ValueError, TypeError, RuntimeError) as e:
+                    assert re.match(r"\(\w+\) ", str(e)), f"{op}: {e}"
+                    continue
+                tried += 1
+                try:
+                    for t in made if isinstance(made, (list, tuple)) else [made]:
+                        t.numpy()
+                except (ValueError, IndexError) as e:  # the numbers do not suit it
+                    assert re.match(r"\(\w+\) ", str(e)), f"{op}: {e}"
+    assert tried > 30

@@ -60,7 +60,7 @@ nn.Linear(2, 3).astype('flot') | ValueError | not an element type
 nn.Linear(2, 3).get_sublayer('a.b') | AttributeError | nothing at 'a.b'
 nn.Linear(2, 3, weight_attr=nn.initializer.Dirac()) | AssertionError | no convolution's
 nn.Linear(2, 3, weight_attr=nn.initializer.Normal('a')) | TypeError | mean
-[nn.Linear(2, 3, weight_attr=paddle.ParamAttr(name='twice')) for _ in 'ab'] | ValueError | has this name already; 'twice'
+[nn.Linear(2, 3, weight_attr=paddle.ParamAttr(name='twice')) for _ in 'ab'] | ValueError | this name already; 'twice'
 F.max_pool2d(paddle.ones([1, 1, 4, 4]), 2, ceil_mode='zz') | TypeError | ceil_mode is not True or False; ceil_mode: 'zz'
 nn.Conv2D(4, 6, 2, padding='zz') | ValueError | padding is not known
 nn.Linear(2, 3).create_parameter([2], device='nowhere') | ValueError | 'nowhere'
@@ -113,6 +113,23 @@ paddle.reshape(x, [4, 4]) | ValueError | x: [2, 3], shape: [4, 4]
 paddle.reshape(x, [-1, -1]) | ValueError | [-1, -1]
 paddle.reshape(x) | TypeError | missing 1 required positional argument: 'shape'; expected: reshape(x, shape, name=None)
 paddle.concat([x, paddle.ones([2, 4])]) | ValueError | float32[2, 4]
+paddle.concat(x, x) | ValueError | x is not a list of Tensors; hint: write paddle.concat([x, y], axis)
+paddle.stack(x, x.numpy()) | ValueError | x is not a list of Tensors; hint: write paddle.stack([x, y], axis)
+paddle.concat([x, x.astype('int64')]) | ValueError | float32, int64; hint: cast one; in x[1].astype('float32')
+paddle.concat([x, x, x.astype('float64')]) | ValueError | x[2].astype('float32')
+paddle.multiply(x, x.astype('int64')) | TypeError | hint: cast one of them, as in y.astype('float32')
+F.mse_loss(x.astype('int64'), x) | TypeError | hint: cast one of them, as in x.astype('float32')
+paddle.logical_and(x > 0, x.astype('int32')) | TypeError | x.astype('int32')
+paddle.bitwise_or(x.astype('int32'), x.astype('int64')) | ValueError | x: int32[2, 3], y: int64[2, 3]; x.astype('int64')
+paddle.searchsorted(x[0], x.astype('float64')) | ValueError | hint: cast one of them, as in values.astype('float32')
+paddle.gather(x, x) | ValueError | hint: cast it, as in index.astype('int64')
+nn.Linear(3, 4)(x.astype('float64')) | ValueError | float64[2, 3]; hint: cast one of them, as in x.astype('float32')
+nn.Linear(3, 4)(x.astype('int64')) | ValueError | int64[2, 3]; hint: cast one of them, as in x.astype('float32')
+nn.Linear(3, 4)(np.ones([2, 3])) | ValueError | array of float64 [2, 3]; hint: paddle.to_tensor(x, 'float32')
+F.relu(np.ones([2], 'float32')) | ValueError | hint: paddle.to_tensor(x) makes it one
+nn.Conv2D(1, 2, 1)(paddle.ones([1, 1, 2, 2], 'float64')) | ValueError | the element types differ; x.astype('float32')
+nn.PReLU()(x.astype('float64')) | ValueError | prelu: the element types differ; x.astype('float32')
+nn.Embedding(10, 3)(x) | NotImplementedError | float32[2, 3]; hint: cast it, as in x.astype('int64')
 paddle.stack([x, paddle.ones([2, 4])]) | ValueError | float32[2, 4]
 paddle.sum(x, axis=5) | ValueError | [-2, 2)
 paddle.sum(x, dtype='flot') | ValueError | not an element type

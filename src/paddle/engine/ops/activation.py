@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import need_equal_dtypes
 from ..types import TensorType
 from .elementwise import (
     Unary,
@@ -332,6 +333,7 @@ class Prelu(Operator):
     """x above 0, else x times a slope that broadcasts to x."""
 
     def infer(self, x: TensorType, slope: TensorType) -> TensorType:
+        need_equal_dtypes(self.name, x=x, weight=slope)
         return TensorType(broadcast(self.name, x, slope), x.dtype)
 
     def numpy(self, x, slope):

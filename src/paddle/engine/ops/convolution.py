@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import invalid_argument
+from ..errors import invalid_argument, need_equal_dtypes
 from ..types import TensorType
 from .registry import Operator, operator
 from .shape import Dilate, flip, pad, slice_axis, transpose
@@ -41,12 +41,7 @@ class Conv(Operator):
                 expected=f"x [N, G, C, ...] and weight [G, O, C, ...] with {rank} spatial axes",
                 received=f"x: {x}, weight: {w}",
             )
-        if x.dtype is not w.dtype:
-            raise invalid_argument(
-                "conv: x and weight have different element types.",
-                expected="equal dtypes",
-                received=f"x: {x}, weight: {w}",
-            )
+        need_equal_dtypes("conv", x=x, weight=w)
         sizes = tuple(map(out_size, x.shape[3:], w.shape[3:], self.strides, self.dilations))
         if any(n < 1 for n in sizes) and x.size:
             raise invalid_argument(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import types
-from ..errors import invalid_argument, invalid_type, unavailable
+from ..errors import cast_hint, invalid_argument, invalid_type, unavailable
 from ..types import DType, TensorType, broadcast_shapes
 from .number import Number
 from .registry import Operator, absent, letters, operator
@@ -60,7 +60,7 @@ def promote_pair(x: DType, y: DType, name: str) -> DType:
         f"{name}: the element types differ and are not promoted.",
         expected="equal dtypes, or two floating dtypes",
         received=f"x: {x.name}, y: {y.name}",
-        hint=f"cast one of them, as in x.astype('{y.name}').",
+        hint=cast_hint(x=x, y=y),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import invalid_argument, invalid_type
+from ..errors import cast_hint, invalid_argument, invalid_type
 from ..types import TensorType
 from .registry import Operator, letters, operator
 from .shape import reshape, slice_axis
@@ -25,6 +25,7 @@ class Concat(Operator):
                     "concat: the element types differ.",
                     expected="tensors of one dtype",
                     received=", ".join(map(repr, xs)),
+                    hint=cast_hint(**{"x[0]": first, f"x[{xs.index(x)}]": x}),
                 )
             if x.ndim != first.ndim or x.shape[:a] + x.shape[a + 1 :] != first.shape[:a] + first.shape[a + 1 :]:
                 raise invalid_argument(

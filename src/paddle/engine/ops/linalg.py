@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import invalid_argument
+from ..errors import invalid_argument, need_equal_dtypes
 from ..types import TensorType, broadcast_shapes
 from .elementwise import conj, sum_to
 from .registry import Operator, operator
@@ -35,10 +35,7 @@ class MatMul(Operator):
                 received=f"x: {x}, y: {y}",
                 hint=self.hint(x, y),
             )
-        if x.dtype is not y.dtype:
-            raise invalid_argument(
-                "matmul: the element types differ.", expected="equal dtypes", received=f"x: {x}, y: {y}"
-            )
+        need_equal_dtypes("matmul", x=x, y=y)
         try:
             batch = broadcast_shapes(x.shape[:-2], y.shape[:-2])
         except ValueError:

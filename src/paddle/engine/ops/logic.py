@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import types
-from ..errors import invalid_argument, unavailable
+from ..errors import invalid_argument, need_equal_dtypes, unavailable
 from ..types import TensorType
 from .elementwise import NO_BITS, Binary, Unary, broadcast, cast, in_float32, is_number, promoted, sum_to, unary
 from .number import Number
@@ -154,10 +154,7 @@ class Bitwise(Binary):
     def prepare(self, x: Any, y: Any) -> tuple[Any, Any]:
         if is_number(x) or is_number(y):
             return promoted(self.name, x, y)
-        if x.dtype is not y.dtype:
-            raise invalid_argument(
-                f"{self.name}: the element types differ.", expected="equal dtypes", received=f"x: {x.type}, y: {y.type}"
-            )
+        need_equal_dtypes(self.name, x=x, y=y)
         return x, y
 
     def infer(self, x: TensorType, y: TensorType) -> TensorType:

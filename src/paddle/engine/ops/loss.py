@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import offending
+from ..errors import need_equal_dtypes, offending
 from ..types import TensorType
 from .elementwise import broadcast, log, maximum, sum_to
 from .registry import Operator, absent, operator
@@ -28,6 +28,7 @@ class BinaryCrossEntropy(Operator):
     fault = "invalid_argument"
 
     def infer(self, x: TensorType, y: TensorType) -> TensorType:
+        need_equal_dtypes(self.name, input=x, label=y)
         return TensorType(broadcast(self.name, x, y), x.dtype)
 
     def numpy(self, x, y):

@@ -42,7 +42,11 @@ def tensor(x: Any, name: str, label: str = "x") -> Any:
         made = AttributeError if at_once and not hasattr(x, "shape") else ValueError
         raise made(
             errors.message(
-                "InvalidArgument", f"{name}: {label} is not a Tensor.", "a Tensor", f"{label}: {describe(x)}"
+                "InvalidArgument",
+                f"{name}: {label} is not a Tensor.",
+                "a Tensor",
+                f"{label}: {describe(x)}",
+                errors.tensor_hint(x, label),
             )
         )
     return x

@@ -61,8 +61,9 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None, max_nor
     floating(weight, "embedding", "weight")
     if x.dtype.name not in ("int32", "int64"):
         raise errors.unimplemented(
-            "embedding: x is not of an index type.", expected="int32 or int64", received=f"x: {x.type}"
-        )
+            "embedding: x is not of an index type.", expected="int32 or int64", received=f"x: {x.type}",
+            hint="cast it, as in x.astype('int64').",
+        )  # fmt: skip
     if weight.ndim != 2:
         raise errors.invalid_argument(
             "embedding: weight is no matrix.", expected="weight: [N, D]", received=f"weight: {weight.type}"
@@ -152,7 +153,8 @@ def one_hot(x: Tensor, num_classes: int = -1, name: str | None = None) -> Tensor
     """
     tensor(x, "one_hot")
     if x.dtype.name not in ("int32", "int64"):
-        raise no_kernel("one_hot: x is not of an index type.", expected="int32 or int64", received=f"x: {x.type}")
+        raise no_kernel("one_hot: x is not of an index type.", expected="int32 or int64", received=f"x: {x.type}",
+                        hint="cast it, as in x.astype('int64').")  # fmt: skip
     size = int(num_classes)
     if size == -1:
         if not x.size:
