@@ -58,8 +58,8 @@ def set_default_dtype(d: Any) -> None:
         >>> paddle.set_default_dtype("float32")
     """
     try:
-        found: DType | None = dtype_of(d)
-    except TypeError:
+        found: DType | None = None if d is None else dtype_of(d)
+    except (TypeError, ValueError):
         found = None
     if found not in (float16, bfloat16, float32, float64):
         raise errors.invalid_type(

@@ -31,7 +31,7 @@ _ASKED_AT_ONCE = frozenset(
 
 
 def tensor_argument(x: Any, name: str, label: str = "x") -> Tensor:
-    """x, which has to be a Tensor. Raises ValueError, as upstream's functions in C++ do."""
+    """x, which has to be a Tensor. Raises ValueError, as upstream's functions in C++ do; for some AttributeError."""
     if not isinstance(x, Tensor):
         raise not_a_tensor(x, name, label)
     return x

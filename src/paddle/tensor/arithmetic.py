@@ -161,7 +161,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     if isinstance(inputs, Tensor):
         return inputs * 1 if not inputs.dtype.is_bool else ew.Detach()(inputs)
     if not isinstance(inputs, (list, tuple)):
-        raise errors.invalid_type("add_n: no list of Tensors.", expected="a list", received=type(inputs).__name__)
+        raise errors.invalid_argument("add_n: no list of Tensors.", expected="a list", received=type(inputs).__name__)
     if not inputs or not builtins.all(isinstance(t, Tensor) for t in inputs):
         raise errors.invalid_argument(
             "add_n: no list of Tensors.", expected="at least one Tensor", received=f"{inputs!r}"

@@ -16,7 +16,8 @@ from ..engine.types import DType, dtype_of
 from ..framework.place import Place, place_of
 from ..utils.public import METHODS, inplace, public
 from .arguments import not_a_tensor, tensor_argument
-from .creation import filled, full, shape_argument
+from .creation import copy_of, filled, full, shape_argument
+from .families import no_method
 from .tensor import Tensor
 
 __all__ = [
@@ -71,7 +72,7 @@ def is_empty(x: Tensor, name: str | None = None) -> Tensor:
 @public(method=True)
 def rank(input: Tensor) -> Tensor:
     """The number of axes, as an int32 Tensor."""
-    return filled((), len(_typed_argument(input, "rank").type.shape), types.int32)
+    return filled((), len(no_method(input, "rank").type.shape), types.int32)
 
 
 def shape(input: Tensor) -> Tensor:
@@ -81,18 +82,18 @@ def shape(input: Tensor) -> Tensor:
         >>> paddle.shape(paddle.ones([2, 3])).tolist()
         [2, 3]
     """
-    return from_array(np.array(_typed_argument(input, "shape").type.shape, np.int64))  # type: ignore[return-value]
+    return from_array(np.array(tensor_argument(input, "shape", "input").type.shape, np.int64))  # type: ignore[return-value]
 
 
 @public(method=True)
 def numel(x: Tensor, name: str | None = None) -> Tensor:
     """The number of elements, as an int64 Tensor."""
-    return filled((), _typed_argument(x, "numel").type.size, types.int64)
+    return filled((), tensor_argument(x, "numel").type.size, types.int64)
 
 
 def tolist(x: Tensor) -> Any:
     """The values as nested lists; a number for a 0-d Tensor."""
-    return _typed_argument(x, "tolist").tolist()
+    return no_method(x, "tolist").tolist()
 
 
 def _strides(t: Tensor) -> list[int]:
@@ -252,7 +253,8 @@ def cast(x: Tensor, dtype: Any) -> Tensor:
         [1, -1]
     """
     d = dtype_of(dtype)
-    return converted(_typed_argument(x, "cast"), d)
+    made = converted(_typed_argument(x, "cast"), d)
+    return copy_of(x) if made is x else made
 
 
 cast_ = inplace(cast, retypes=True)

@@ -133,7 +133,7 @@ def _gathered(x: Any, first: Any, second: Any, name: str) -> tuple[Any, int, int
     return transpose(x, [i for i in range(n) if i not in (a, b)] + [a, b]), a, b
 
 
-@public(also={"x": "input", "axis1": "dim1", "axis2": "dim2"}, method=True)
+@public(also={"x": "input", "axis1": "dim1", "axis2": "dim2"}, method=True, kind=ValueError)
 def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:
     """The diagonals of the matrices on two axes, along a new last axis.
 

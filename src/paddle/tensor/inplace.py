@@ -25,6 +25,7 @@ _TRUTHS = (
     "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor logical_not"
 )
 _BITS = "bitwise_and bitwise_or bitwise_xor bitwise_not"
+_PAIRED = ("add", "divide", "floor_divide", "gcd", "lcm", "multiply", "remainder", "subtract")
 
 
 def _define(name: str, f: Any) -> None:
@@ -37,10 +38,16 @@ for _module, _names, _retypes in (*((m, n, False) for m, n in _SOURCES.items()),
                                   (logic, _TRUTHS, True)):  # fmt: skip
     for _name in _names.split():
         _any = _retypes or _name in ("divide", "ldexp")  # integers become floating
-        _define(_name + "_", inplace(getattr(_module, _name), name=_name + "_", retypes=_any))
+        _paired = _name in _PAIRED or _module is logic and not _name.endswith("_not")
+        _flat = _module is reduction  # without an axis the elements are one vector
+        _define(
+            _name + "_",
+            inplace(getattr(_module, _name), name=_name + "_", retypes=_any, reshapes=_flat, paired=_paired),
+        )
 
-_cumprod = inplace(reduction.cumprod, retypes=True)
-_left, _right = inplace(logic.bitwise_left_shift), inplace(logic.bitwise_right_shift)
+_cumprod = inplace(reduction.cumprod, retypes=True, reshapes=True)
+_left = inplace(logic.bitwise_left_shift, paired=True)
+_right = inplace(logic.bitwise_right_shift, paired=True)
 
 
 def cumprod_(x: Any, dim: Any = None, dtype: Any = None, name: str | None = None) -> Any:

@@ -98,16 +98,25 @@ def stack(x: Any, axis: int = 0, name: str | None = None, *, out: Any = None) ->
     return fill_out(join.stack(xs, axis_argument(axis, len(s), "stack", extra=1)), out)
 
 
+def _each(x: Any, name: str) -> tuple[Any, ...]:
+    """What is to be stacked: Tensors, arrays or numbers."""
+    if not isinstance(x, (list, tuple, np.ndarray, Tensor)):
+        raise errors.invalid_type(
+            f"{name}: x is not a list.", expected="a list or tuple of Tensors", received=f"x: {type(x).__name__}"
+        )
+    return tuple(x) if len(x) else tuple(tensor_list(x, name))  # type: ignore[arg-type]
+
+
 def hstack(x: Any, name: str | None = None) -> Tensor:
     """Tensors side by side: along the second axis, vectors along the first."""
-    xs = at_least(1, tuple(tensor_list(x, "hstack")))
+    xs = at_least(1, _each(x, "hstack"))
     xs = xs if isinstance(xs, list) else [xs]
     return concat(xs, 0 if len(xs[0].type.shape) == 1 else 1)
 
 
 def vstack(x: Any, name: str | None = None) -> Tensor:
     """Tensors one below another: along the first axis, vectors as rows."""
-    xs = at_least(2, tuple(tensor_list(x, "vstack")))
+    xs = at_least(2, _each(x, "vstack"))
     return concat(xs if isinstance(xs, list) else [xs], 0)
 
 
@@ -118,7 +127,7 @@ def row_stack(x: Any, name: str | None = None) -> Tensor:
 
 def dstack(x: Any, name: str | None = None) -> Tensor:
     """Tensors one behind another: along the third axis."""
-    xs = at_least(3, tuple(tensor_list(x, "dstack")))
+    xs = at_least(3, _each(x, "dstack"))
     return concat(xs if isinstance(xs, list) else [xs], 2)
 
 

@@ -304,7 +304,7 @@ def atleast_3d(*inputs: Any, name: str | None = None) -> Any:
 def at_least(n: int, inputs: tuple[Any, ...]) -> Any:
     from .creation import to_tensor
 
-    if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)):
+    if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) and any(isinstance(t, Tensor) for t in inputs[0]):
         inputs = tuple(inputs[0])
     out = []
     for x in inputs:
@@ -491,7 +491,7 @@ def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     axes = [axis_argument(a, n, "flip") for a in ints_argument(axis, "flip", "axis")]
     if len(set(axes)) != len(axes):
         raise errors.invalid_argument("flip: an axis comes twice.", received=f"axis: {axis}", expected="different axes")
-    return ops.flip(x, axes) if axes else x
+    return ops.flip(x, axes) if axes else Reshape(x.type.shape)(x)
 
 
 reverse = flip

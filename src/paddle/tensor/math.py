@@ -11,9 +11,11 @@ from ..engine import errors, types
 from ..engine.ops import creation, logic, special
 from ..engine.ops import elementwise as ew
 from ..engine.ops import math as ops
+from ..engine.ops.complex import ToComplex
 from ..engine.ops.elementwise import cast
 from ..engine.ops.number import Number
 from ..utils.public import METHODS, public
+from .creation import copy_of
 from .families import need_tensor, no_method, of_one, of_two
 from .tensor import Tensor
 
@@ -256,7 +258,7 @@ floor_divide = of_two(
     [2, 2],
     [3, -4],
     out=True,
-    number=True,
+    number="promotes",
 )
 remainder = of_two(
     "remainder",
@@ -349,7 +351,8 @@ def copysign(x: Tensor, y: Any, name: str | None = None) -> Tensor:
         >>> paddle.copysign(paddle.to_tensor([1.0, -2.0]), -3.0).tolist()
         [-1.0, -2.0]
     """
-    return ops.copysign(need_tensor(x, "copysign", kind=TypeError), y)
+    found = ops.copysign(no_method(x, "copysign"), y)
+    return cast(found, x.dtype) if x.dtype.kind in "iu" else found
 
 
 @public(method=True)
@@ -409,13 +412,14 @@ METHODS["frexp"] = frexp
 
 @public(method=True)
 def conj(x: Tensor, name: str | None = None) -> Tensor:
-    """The complex conjugate; x itself where it is real.
+    """The complex conjugate; a copy of x where it is real.
 
     Examples:
         >>> paddle.conj(paddle.to_tensor([1.0 + 2.0j])).tolist()
         [(1-2j)]
     """
-    return ew.conj(need_tensor(x, "conj"))
+    need_tensor(x, "conj")
+    return ew.conj(x) if x.dtype.is_complex else copy_of(x)
 
 
 @public(method=True)
@@ -445,8 +449,12 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
         [0.0]
     """
     need_tensor(x, "logit")
+    if x.dtype.kind in "biu":
+        x = cast(x, types.float32)
     if eps:
-        x = ops.Clip()(x, float(eps), 1.0 - float(eps))
+        return ew.log((held := ops.Clip()(x, float(eps), 1.0 - float(eps))) / (1.0 - held))
+    outside = logic.logical_or(ew.less_than(x, 0.0), ew.greater_than(x, 1.0))
+    x = x * logic.select(outside, float("nan"), 1.0)  # the gradient is NaN there too
     return ew.log(x / (1.0 - x))
 
 
@@ -502,7 +510,11 @@ def sgn(x: Tensor, name: str | None = None) -> Tensor:
     """
     if no_method(x, "sgn").dtype.kind not in "fc":
         raise errors.invalid_type("sgn: not for this type.", expected="floating or complex", received=f"x: {x.type}")
-    return ops.sign(x)
+    if not x.dtype.is_complex:
+        return ops.sign(x)
+    size = ops.abs_(x)
+    size = logic.select(ew.equal(size, 0.0), 1.0, size)
+    return x / ToComplex()(size, size * 0.0)
 
 
 @public(method=True)

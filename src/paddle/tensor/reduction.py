@@ -24,11 +24,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _summed_type(x: Tensor, dtype: Any) -> DType:
-    """Small integers and bool are added in int64."""
+def _summed_type(x: Tensor, dtype: Any, running: bool = False) -> DType:
+    """int32 and bool are added in int64, and in running sums every integer type."""
     if dtype is not None:
         return kernel_dtype(dtype)
-    return types.int64 if x.dtype.kind in "biu" else x.dtype
+    wide = x.dtype.kind in "biu" if running else x.dtype in (types.bool_, types.int32)
+    return types.int64 if wide else x.dtype
 
 
 @public(also={"x": "input", "axis": "dim"}, method=True, kind=ValueError)
@@ -37,7 +38,7 @@ def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, n
     """The sum of elements over axes.
 
     Args:
-        x (Tensor): Any type; bool and integers are added in int64.
+        x (Tensor): Any type; bool and int32 are added in int64.
         axis (int|list|tuple, optional): the axes; None for all.
         dtype (str|dtype, optional): the type to add in, and of the result.
         keepdim (bool): reduced axes stay, with size 1.
@@ -288,7 +289,7 @@ def cumsum(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = No
         [1, 3, 6]
     """
     no_method(x, "cumsum")
-    t, a = _along(cast(x, _summed_type(x, dtype)), axis, "cumsum")
+    t, a = _along(cast(x, _summed_type(x, dtype, True)), axis, "cumsum")
     return fill_out(_as_was(scan.Cumsum(a)(t), x, axis), out)
 
 

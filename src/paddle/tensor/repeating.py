@@ -105,7 +105,7 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     return expanded(tensor_argument(x, "broadcast_to"), ints_argument(shape, "broadcast_to", "shape"), "broadcast_to")
 
 
-@public(also={"x": "input", "y": "other"}, method=True)
+@public(also={"x": "input", "y": "other"}, method=True, kind=ValueError)
 def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """x repeated to the shape of y."""
     return expanded(tensor_argument(x, "expand_as"), list(tensor_argument(y, "expand_as", "y").type.shape), "expand_as")

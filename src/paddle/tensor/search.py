@@ -219,7 +219,7 @@ def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = No
 
 def _frequent(row: np.ndarray) -> int:
     found, counts = np.unique(ops.sortable(row), return_counts=True)
-    best = found[len(counts) - 1 - np.argmax(counts[::-1])]
+    best = found[np.argmax(counts)]  # the smallest of those that come as often
     same = np.flatnonzero(ops.sortable(row) == best)
     return int(same[-1]) if len(same) else len(row) - 1
 

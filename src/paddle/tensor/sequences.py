@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors, types
+from ..engine import errors
 from ..engine.eager.trace import from_array
 from ..engine.ops import elementwise as ew
 from ..engine.ops import linalg, logic
 from ..engine.ops import math as mathops
-from ..engine.ops.elementwise import cast
 from ..engine.ops.indexing import Gather
 from ..engine.ops.join import Concat
 from ..engine.ops.norm import p_norm
@@ -117,8 +116,6 @@ def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
     from .diagonal import diagonal
 
     t = diagonal(x, offset, axis1, axis2)
-    if t.dtype.kind in "biu":
-        t = cast(t, types.int64)
     return sum_(t, (t.ndim - 1,))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -13,9 +14,10 @@ from ..engine.ops.along import TakeAlong
 from ..engine.ops.elementwise import cast
 from ..engine.ops.shape import broadcast_to, reshape, transpose
 from ..engine.types import dtype_of
-from ..utils.public import public
+from ..utils.public import METHODS, F, public
 from .arguments import fill_out
 from .axes import axes_argument
+from .creation import full
 from .families import need_tensor, no_method
 from .tensor import Tensor
 
@@ -62,7 +64,8 @@ def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None
     axes = axes_argument(axis, x.ndim, "nanmean")
     nan = logic.isnan(x)
     total = ops.sum_(logic.select(nan, 0.0, x), axes, bool(keepdim))
-    return total / ops.sum_(cast(logic.logical_not(nan), x.dtype), axes, bool(keepdim))
+    kind = x.dtype if x.dtype.is_floating else types.float32
+    return cast(total, kind) / ops.sum_(cast(logic.logical_not(nan), kind), axes, bool(keepdim))
 
 
 def _variance(x: Any, axis: Any, unbiased: bool | None, correction: Any, keepdim: bool, name: str) -> Tensor:
@@ -239,9 +242,11 @@ def _median(x: Any, axis: Any, keepdim: bool, mode: str, ignore_nan: bool, name:
     need_tensor(x, name, kind=TypeError)
     if mode not in ("avg", "min"):
         raise errors.invalid_argument(f"{name}: no such mode.", expected="'avg' or 'min'", received=f"{mode!r}")
-    if x.type.size == 0 and not ignore_nan:
-        raise errors.invalid_argument(f"{name}: x has no elements.", expected="at least one", received=f"x: {x.type}")
     axes = _axis_once(axis, x, name)
+    if x.type.size == 0:  # upstream has NaN for the middle of nothing
+        kind = x.dtype if x.dtype.is_floating else types.float32
+        empty = full(list(_shape_of_result(x, axes, keepdim)), float("nan"), kind)
+        return empty if mode == "avg" or axis is None else (empty, cast(empty * 0, types.int64))
     if x.dtype.kind in "biu" and (mode == "avg" and not ignore_nan):
         x = cast(x, types.float32)
     rows = _rows(x, axes)
@@ -257,6 +262,8 @@ def _median(x: Any, axis: Any, keepdim: bool, mode: str, ignore_nan: bool, name:
     if mode == "avg":
         b = _at(values, ew.maximum(_half(valid), valid * 0) if rows.type.shape[-1] else low)
         mid = (a + b) * 0.5 if floating else cast(a + b, types.float32) * 0.5
+        if not floating and ignore_nan:  # upstream keeps integers here, cut toward zero
+            return reshape(cast(mid, x.dtype), shape)
         out = logic.select(spoilt, float("nan"), mid) if floating else mid
         return reshape(cast(out, types.float32) if out.dtype.itemsize < 4 else out, shape)
     place = _at(order, low)
@@ -274,7 +281,21 @@ def _half(n: Tensor) -> Tensor:
     return floor_divide(n, 2)
 
 
-@public(also={"x": "input"}, method=True)
+def _smaller_under_aliases(f: F) -> F:
+    """Called by `input` or `dim`, the smaller of two middle elements is meant, as upstream has it."""
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and ("input" in kwargs or "dim" in kwargs) and len(args) < 4:
+            kwargs.setdefault("mode", "min")
+        return f(*args, **kwargs)
+
+    METHODS[f.__name__] = call
+    return call  # type: ignore[return-value]
+
+
+@_smaller_under_aliases
+@public(also={"x": "input", "axis": "dim"})
 def median(x: Tensor, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: str | None = None, *,
            out: Any = None) -> Any:  # fmt: skip
     """The middle of the sorted elements along an axis.

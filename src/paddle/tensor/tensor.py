@@ -241,6 +241,10 @@ class Tensor(tracing.Tensor):
 
     def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
         """Sets whether gradients are computed for this Tensor. Returns it."""
+        if not isinstance(requires_grad, bool):
+            raise errors.invalid_type(
+                "requires_grad_: this is neither True nor False.", expected="a bool", received=f"{requires_grad!r}"
+            )
         self.stop_gradient = not requires_grad
         return self
 
@@ -296,6 +300,10 @@ class Tensor(tracing.Tensor):
             >>> x.grad.tolist()
             [6.0]
         """
+        if grad_tensor is not None and not isinstance(grad_tensor, Tensor):
+            raise errors.asserted(
+                "backward: grad_tensor is not a Tensor.", expected="a Tensor", received=type(grad_tensor).__name__
+            )
         if self.sg:
             errors.warn(
                 f"backward: nothing is done for {self.type} with stop_gradient True; nothing that it was computed "

@@ -86,9 +86,9 @@ def text_of(a: np.ndarray) -> str:
         depth = a.shape.index(0)
         return _rows_of_nothing(a.shape[: depth + 1])
     abridged = a.size > options.threshold
-    shown = _edges(a) if abridged else a
+    shown = _edges(a)  # upstream measures the edges, also where all is shown
     items = [item_text(v, 0, False) for v in shown.reshape(-1)]
-    signed = a.dtype.kind in "if" and bool((shown < 0).any())
+    signed = a.dtype.kind in "ifc" and bool((shown < 0).any())
     return _nested(a, abridged, 0, max(map(len, items)), signed)
 
 

@@ -170,7 +170,7 @@ _OF_TWO = frozenset(
 
 
 def inplace(
-    f: Callable[..., Any], *, name: str = "", reshapes: bool = False, retypes: bool = False
+    f: Callable[..., Any], *, name: str = "", reshapes: bool = False, retypes: bool = False, paired: bool = False
 ) -> Callable[..., Any]:
     """The in-place form of a public function: its first argument takes the result's value and is returned.
 
@@ -178,6 +178,7 @@ def inplace(
         f: computes the new value.
         name: of the new function; `f.__name__ + "_"` by default.
         reshapes: the shape may change. retypes: the element type may change; else the result is cast back.
+        paired: the second argument has to be a Tensor; anything else is an AttributeError, as upstream has it.
 
     Returns:
         The function, registered as a Tensor method too. It raises ValueError for a leaf that needs gradients while
@@ -192,6 +193,12 @@ def inplace(
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(x, tracing.Tensor):
             check_inplace(name, x)
+        if paired and (args or "y" in kwargs):
+            y = args[0] if args else kwargs["y"]
+            if not isinstance(y, tracing.Tensor):
+                raise errors.no_attribute(
+                    f"{name}: y is not a Tensor.", expected="a Tensor", received=f"y: {type(y).__name__}"
+                )
         try:
             new = f(x, *args, **kwargs)
         except ValueError as refused:

@@ -183,3 +183,18 @@ def test_diagonals():
     want = np.zeros((5, 2))
     np.fill_diagonal(want, 2.0, wrap=True)
     assert np.array_equal(x.numpy(), want)
+
+
+def test_numbers_are_stacked_too():
+    assert paddle.atleast_1d([1.0, 2.0]).tolist() == [1.0, 2.0]
+    assert paddle.hstack([1.0, 2.0]).tolist() == [1.0, 2.0]
+    assert paddle.vstack([1.0, 2.0]).tolist() == [[1.0], [2.0]]
+    with pytest.raises(TypeError, match="x is not a list"):
+        paddle.hstack(3)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("t", AttributeError), ("unbind", AttributeError), ("rank", AttributeError),
+                                            ("numel", ValueError), ("shape", ValueError)])  # fmt: skip
+def test_kinds_of_errors_for_what_is_no_tensor(name, kind):
+    with pytest.raises(kind, match="is not a Tensor"):
+        getattr(paddle, name)([1.0, 2.0])

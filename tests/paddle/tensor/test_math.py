@@ -191,3 +191,62 @@ def test_complex_gradient_follows_the_conjugate():
     x = paddle.to_tensor([1.0 + 2.0j], stop_gradient=False)
     paddle.abs(x).sum().backward()
     np.testing.assert_allclose(x.grad.numpy(), (1 + 2j) / abs(1 + 2j), rtol=1e-6)
+
+
+def test_a_floating_divisor_makes_whole_quotients_floating():
+    assert paddle.floor_divide(paddle.to_tensor([7, -7]), 2.5).tolist() == [2.0, -3.0]
+    assert paddle.floor_divide(paddle.to_tensor([7, -7]), 2).dtype == paddle.int64
+
+
+def test_copysign_of_integers_stays_whole():
+    out = paddle.copysign(paddle.to_tensor([7, -7]), paddle.to_tensor([1, 1]))
+    assert (out.dtype, out.tolist()) == (paddle.int64, [7, 7])
+    with pytest.raises(AttributeError, match="x is not a Tensor"):
+        paddle.copysign(3, out)
+
+
+def test_gradients_outside_of_the_domain():
+    x = paddle.to_tensor([-2.0, 2.0], stop_gradient=False)
+    paddle.acosh(x).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), [3**-0.5, 3**-0.5], rtol=1e-6)
+    y = paddle.to_tensor([-0.1, 0.5], stop_gradient=False)
+    paddle.logit(y).sum().backward()
+    assert np.isnan(y.grad.numpy()[0]) and y.grad.numpy()[1] == 4.0
+    z = paddle.to_tensor([-0.1, 0.5], stop_gradient=False)
+    paddle.logit(z, 0.1).sum().backward()
+    assert z.grad.tolist() == [0.0, 4.0]
+
+
+def test_sgn_of_complex_numbers_has_a_gradient():
+    x = paddle.to_tensor([3.0 + 4.0j, 0.0j], stop_gradient=False)
+    out = paddle.sgn(x)
+    np.testing.assert_allclose(out.numpy(), [0.6 + 0.8j, 0.0], rtol=1e-6)
+    paddle.real(out).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy()[0], 0.128 - 0.096j, rtol=1e-5)  # the derivative of x / |x| along x and y
+
+
+@pytest.mark.parametrize("name", ["add_", "multiply_", "floor_divide_", "equal_", "bitwise_and_"])
+@pytest.mark.parametrize("y", [None, 3, "a", [1, 2]])
+def test_in_place_forms_of_two_tensors_refuse_what_is_none(name, y):
+    x = paddle.to_tensor([1, 2])
+    with pytest.raises(AttributeError, match="y is not a Tensor"):
+        getattr(x, name)(y)
+    assert x.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        lambda x: paddle.cast(x, x.dtype),
+        paddle.conj,
+        lambda x: paddle.flip(x, []),
+        lambda x: paddle.nn.functional.dropout(x, 0.5, training=False),
+        lambda x: paddle.nn.functional.alpha_dropout(x, 0.0),
+    ],
+)
+def test_what_changes_nothing_is_a_tensor_of_its_own(same):
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    y = same(x)
+    assert y is not x and not y.is_leaf
+    y[0] = 5.0
+    assert x.tolist() == [1.0, 2.0] and y.tolist() == [5.0, 2.0]

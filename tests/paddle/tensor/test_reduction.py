@@ -117,3 +117,19 @@ def test_count_and_reduce_as():
 def test_cumprod_in_place_takes_the_type_asked_for():
     x = paddle.to_tensor([1.0, 2.0, 3.0])
     assert paddle.cumprod_(x, 0, "float64") is x and x.dtype == paddle.float64 and x.tolist() == [1.0, 2.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "total", "running"),
+    [("uint8", "uint8", "int64"), ("int16", "int16", "int64"), ("int32", "int64", "int64"), ("bool", "int64", "int64")],
+)
+def test_types_of_sums(dtype, total, running):
+    x = paddle.ones([2], dtype)
+    assert paddle.sum(x).dtype == getattr(paddle, total)
+    assert paddle.cumsum(x).dtype == getattr(paddle, running)
+
+
+def test_running_sums_in_place_without_an_axis_make_a_vector():
+    x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    x.cumsum_()
+    assert x.tolist() == [1.0, 3.0, 6.0, 10.0]

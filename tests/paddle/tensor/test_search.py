@@ -123,3 +123,8 @@ def test_kth_and_mode():
     assert values.tolist() == [2.0, 5.0] and at.tolist() == [2, 0]
     values, at = paddle.mode(x, 1)
     assert values.tolist()[1] == 5.0 and at.tolist()[1] == 1
+
+
+def test_mode_takes_the_smallest_of_what_comes_as_often_at_its_last_place():
+    values, places = paddle.mode(paddle.to_tensor([[3, 1, 2, 2, 1], [7, 7, 3, 3, 9]]))
+    assert (values.tolist(), places.tolist()) == ([1, 3], [4, 3])

@@ -65,3 +65,25 @@ def test_gradient_of_quantile_goes_to_its_neighbours():
     x = paddle.to_tensor([3.0, 1.0, 2.0, 4.0], stop_gradient=False)
     paddle.quantile(x, 0.5).backward()
     assert x.grad.tolist() == [0.5, 0.0, 0.5, 0.0]
+
+
+def test_the_middle_of_nothing_is_nan():
+    x = paddle.zeros([0, 3])
+    assert np.isnan(paddle.median(x).numpy())
+    assert np.isnan(paddle.nanmedian(x, axis=0).numpy()).all()
+    values, places = paddle.median(x, axis=0, mode="min")
+    assert values.shape == [3] and places.dtype == paddle.int64
+
+
+def test_nanmedian_and_nanmean_of_integers():
+    x = paddle.to_tensor([1, 2, 4, 5])
+    assert (paddle.nanmedian(x).dtype, paddle.nanmedian(x).item()) == (paddle.int64, 3)
+    assert (paddle.nanmean(x).dtype, paddle.nanmean(x).item()) == (paddle.float32, 3.0)
+
+
+def test_median_by_its_other_names_takes_the_smaller_of_two():
+    x = paddle.to_tensor([[1.0, 2.0, 3.0, 4.0]])
+    assert paddle.median(x).item() == 2.5
+    assert paddle.median(input=x).item() == 2.0
+    assert x.median(dim=1)[1].tolist() == [1]
+    assert paddle.median(input=x, mode="avg").item() == 2.5

@@ -53,3 +53,13 @@ def test_options():
         paddle.set_printoptions(precision=8, threshold=1000, edgeitems=3, linewidth=80, sci_mode=False)
     with pytest.raises(TypeError):
         paddle.set_printoptions(precision="a")
+
+
+def test_columns_are_as_wide_as_the_edges_need():
+    text = str(paddle.to_tensor([1.0, 1.0, 1.0, 1000.0, 1.0, 1.0, 1.0]))
+    assert text.endswith("[1., 1., 1., 1000., 1., 1., 1.])")
+
+
+def test_complex_numbers_leave_room_for_a_sign():
+    text = str(paddle.to_tensor([-1.0 + 1.0j, 0.0j]))
+    assert text.endswith("[(-1.00000000+1.00000000j),  (0.00000000+0.00000000j)])")

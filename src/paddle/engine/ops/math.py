@@ -129,11 +129,18 @@ asinh = unary(
     xla=lambda jnp, x: jnp.arcsinh(x),
 )
 
+
+def _acosh_vjp(g, out, x):
+    if x.type.dtype.is_complex:
+        return g / conj(sqrt(x - 1.0) * sqrt(x + 1.0))
+    return g / sqrt((x - 1.0) * (x + 1.0))  # finite below -1 too, where the value is NaN, as upstream has it
+
+
 acosh = unary(
     "acosh",
     floating=True,
     numpy=np.arccosh,
-    vjp=lambda g, out, x: g / conj(sqrt(x - 1.0) * sqrt(x + 1.0)),
+    vjp=_acosh_vjp,
     loops=lambda k, x: k.acosh(x),
     xla=lambda jnp, x: jnp.arccosh(x),
     low=1.1,

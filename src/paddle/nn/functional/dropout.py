@@ -8,6 +8,7 @@ from typing import Any
 from ...engine import errors
 from ...engine.ops.random import keep_mask
 from ...framework.random import next_key
+from ...tensor.creation import copy_of
 from ...tensor.tensor import Tensor
 from ...utils.public import check_inplace, public, replace
 from ._check import choice, floating, tensor
@@ -78,10 +79,10 @@ def _mask_shape(x: Any, axis: Any) -> tuple[int, ...]:
 
 
 def _dropped(x: Any, p: float, shape: tuple[int, ...], training: bool, upscale: bool) -> Any:
-    if not training:
-        return x if upscale or p == 0.0 else x * (1.0 - p)
     if p == 0.0:
         return x
+    if not training:
+        return copy_of(x) if upscale else x * (1.0 - p)
     floating(x, "dropout")
     if p == 1.0:
         return x * 0.0
@@ -202,7 +203,7 @@ def alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | 
     """
     tensor(x, "alpha_dropout")
     p = _probability(p, "alpha_dropout")
-    return _alpha_dropped(x, p, tuple(x.shape)) if training and p else x
+    return _alpha_dropped(x, p, tuple(x.shape)) if training and p else copy_of(x)
 
 
 @public(guarded=True)
@@ -227,4 +228,4 @@ def feature_alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name
         raise errors.invalid_argument(
             "feature_alpha_dropout: x has no channels.", expected="2 axes or more", received=f"x: {x.type}"
         )
-    return _alpha_dropped(x, p, (*x.shape[:2], *[1] * (x.ndim - 2))) if training and p else x
+    return _alpha_dropped(x, p, (*x.shape[:2], *[1] * (x.ndim - 2))) if training and p else copy_of(x)

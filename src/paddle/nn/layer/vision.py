@@ -162,6 +162,7 @@ class _Upsampling2D(Layer):
         self, size: Any = None, scale_factor: Any = None, data_format: str = "NCHW", name: str | None = None
     ) -> None:
         super().__init__()
+        size = [size, size] if isinstance(size, int) else size
         self.size, self.scale_factor, self.data_format, self.name = size, scale_factor, data_format, name
 
     def forward(self, x: Tensor) -> Tensor:

@@ -230,3 +230,10 @@ def test_lists_and_dictionaries():
         layers[10]
     with pytest.raises(AssertionError):
         layers.insert(9, nn.ReLU())
+
+
+def test_attributes_by_upstream_s_names():
+    assert nn.MaxPool2D(2).ksize == 2
+    assert nn.AvgPool2D(2, divisor_override=3).divisor == 3
+    assert (nn.Pad2D(1).padding, nn.Pad2D(1, value=2.0).value) == ([1, 1, 1, 1], 2.0)
+    assert repr(nn.UpsamplingNearest2D(3)) == "UpsamplingNearest2D(size=[3, 3], data_format=NCHW)"
