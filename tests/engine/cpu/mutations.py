@@ -13,9 +13,11 @@ import signal
 import sys
 from typing import Any, NamedTuple
 
-import llvmlite.binding  # noqa: F401  (once for all processes)
+import hypothesis.strategies  # noqa: F401  (here once for all processes)
+import llvmlite.binding  # noqa: F401
 import ml_dtypes  # noqa: F401
 import numpy as np
+import pytest  # noqa: F401
 
 LIMIT_S = 20  # of the processor, for one that does not end
 
