@@ -586,12 +586,14 @@ def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Te
     floating(x, "maxout")
     if axis not in (1, -1, 3):
         raise errors.invalid_argument("maxout: no such axis of channels.", expected="1, -1 or 3", received=f"{axis}")
+    if x.ndim != 4:
+        raise errors.invalid_argument("maxout: x has not 4 axes.", expected="[N, C, H, W]", received=f"x: {x.type}")
     axis %= x.ndim
     n = x.shape[axis]
-    if groups < 1 or n % groups:
+    if groups < 2 or n % groups:
         raise errors.invalid_argument(
             "maxout: groups does not divide the channels.",
-            expected=f"a divisor of {n}",
+            expected=f"a divisor of {n}, above 1",
             received=f"groups: {groups}, x: {x.type}",
         )
     shape = (*x.shape[:axis], n // groups, groups, *x.shape[axis + 1 :])

@@ -262,7 +262,7 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
 @public(composed=True)
 def multi_margin_loss(input: Tensor, label: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
                       reduction: str = "mean", name: str | None = None) -> Tensor:  # fmt: skip
-    """Mean over the other classes j of max(0, weight * (margin - input[label] + input[j])) ** p.
+    """Mean over the other classes j of weight[label] * max(0, margin - input[label] + input[j]) ** p.
 
     Args:
         input (Tensor): [N, C].
@@ -288,13 +288,11 @@ def multi_margin_loss(input: Tensor, label: Tensor, p: int = 1, margin: float = 
     n, c = input.shape
     pick = PickLabel(1, -(2**62))
     gap = input - reshape(pick(input, label), (n, 1)) + float(margin)
-    own = float(margin) ** p / c
-    if weight is None:
-        powered = ew.relu(gap)
-    else:
-        row = pick(broadcast_to(reshape(tensor(weight, fn, "weight"), (1, c)), (n, c)), label)
-        powered, own = ew.relu(gap * reshape(row, (n, 1))), row * own
-    loss = mean_(powered if p == 1 else powered * powered if p == 2 else pow_(powered, float(p)), (1,)) - own
+    above = ew.relu(gap)
+    powered = above if p == 1 else above * above if p == 2 else pow_(above, float(p))
+    loss = mean_(powered, (1,)) - float(margin) ** p / c  # without the label's own class
+    if weight is not None:
+        loss = pick(broadcast_to(reshape(tensor(weight, fn, "weight"), (1, c)), (n, c)), label) * loss
     return reduced(loss, reduction)
 
 

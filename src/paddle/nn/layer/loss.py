@@ -455,5 +455,5 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         return concat(parts, axis=1)
 
     def predict(self, input: Tensor) -> Tensor:
-        """The most likely class of each row."""
-        return self.log_prob(input).argmax(axis=1)
+        """The most likely class of each row, float32 [N]."""
+        return self.log_prob(input).argmax(axis=1).astype("float32")

@@ -223,6 +223,13 @@ class SyncBatchNorm(_BatchNormBase):
         name: str | None = None,
     ) -> None:
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
+        for part, value in (("weight", 1.0), ("bias", 0.0)):
+            if getattr(self, part) is None:  # what is not wanted is there all the same, and stays as it is
+                fixed = self.create_parameter(
+                    [num_features], is_bias=part == "bias", default_initializer=Constant(value)
+                )
+                fixed.stop_gradient = True
+                setattr(self, part, fixed)
 
     def forward(self, x: Tensor) -> Tensor:  # type: ignore[override]
         return super().forward(x)

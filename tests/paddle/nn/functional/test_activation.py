@@ -146,6 +146,8 @@ def test_gated_and_grouped(gradients_hold):
     np.testing.assert_allclose(F.glu(paddle.to_tensor(x), 1).numpy(), a / (1 + np.exp(-b)))
     np.testing.assert_allclose(F.maxout(paddle.to_tensor(x), 2).numpy(), np.maximum(x[:, ::2], x[:, 1::2]))
     gradients_hold(F.swiglu, x)
+    with pytest.raises(ValueError, match="4 axes"):
+        F.maxout(paddle.ones([2, 4]), 2)
     with pytest.raises(ValueError, match="halves"):
         F.glu(paddle.ones([2, 3]))
 

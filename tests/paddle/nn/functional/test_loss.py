@@ -220,6 +220,9 @@ def test_several_classes(gradients_hold):
     gap[np.arange(3), label] = 0
     np.testing.assert_allclose(F.multi_margin_loss(T(x), T(label)).numpy(), gap.sum(1).mean() / 4)
     gradients_hold(lambda t: F.multi_margin_loss(t, T(label), 2), x)
+    weight = np.array([0.5, 2.0, 1.0, 3.0])  # counts once, whatever the power
+    want = weight[label] * (gap**2).sum(1) / 4
+    np.testing.assert_allclose(F.multi_margin_loss(T(x), T(label), 2, 1.0, T(weight), "none").numpy(), want)
     own = np.array([[0, 2, -1, 1], [3, -1, -1, -1], [-1, 0, 0, 0]])
     want = []
     for row, classes in zip(x, ([0, 2], [3], [])):

@@ -237,3 +237,17 @@ def test_attributes_by_upstream_s_names():
     assert nn.AvgPool2D(2, divisor_override=3).divisor == 3
     assert (nn.Pad2D(1).padding, nn.Pad2D(1, value=2.0).value) == ([1, 1, 1, 1], 2.0)
     assert repr(nn.UpsamplingNearest2D(3)) == "UpsamplingNearest2D(size=[3, 3], data_format=NCHW)"
+
+
+def test_other_names_of_arguments():
+    assert nn.MaxPool2D(3).ksize == 3 and nn.AvgPool2D(2, divisor_override=3).divisor == 3
+    pool = nn.AdaptiveAvgPool2D(2)
+    pool.output_size = 1
+    assert pool._output_size == 1 and list(pool(paddle.ones([1, 1, 4, 4])).shape) == [1, 1, 1, 1]
+    pad = nn.Pad2D(1, value=2.0)
+    assert pad.padding == [1, 1, 1, 1] and pad.value == 2.0 and nn.GELU(name="g")._name == "g"
+
+
+def test_sync_batch_norm_without_weight_has_a_fixed_one():
+    layer = nn.SyncBatchNorm(2, weight_attr=False)
+    assert layer.weight.stop_gradient and layer.weight.tolist() == [1.0, 1.0] and "weight" in layer.state_dict()

@@ -231,6 +231,37 @@ def test_types():
     assert net.create_parameter([1]).dtype == paddle.float32  # as upstream: always the default type
 
 
+@pytest.mark.parametrize(
+    ("convert", "ints"),
+    [
+        (lambda net: net.float(), "int64"),
+        (lambda net: net.bfloat16(), "int64"),
+        (lambda net: net.half(), "float16"),
+        (lambda net: net.double(), "float64"),
+        (lambda net: net.to(dtype="float64"), "float64"),
+        (lambda net: net.type("int32"), "int32"),
+    ],
+)
+def test_integer_buffers_are_converted_by_some(convert, ints):
+    net = nn.Layer()
+    net.register_buffer("ids", paddle.arange(3))
+    assert convert(net) is net and net.ids.dtype.name.lower().endswith(ints)
+
+
+def test_variables_are_named_after_the_layer():
+    net = nn.Linear(1, 1)
+    assert net.create_variable("v").name == "linear_0.v"
+    assert net.create_tensor(persistable=True).name.startswith("linear_0._generated_var")
+    assert net.create_variable(dtype="float64").shape == [] and net._get_name() == "Linear"
+
+
+def test_a_parameter_is_not_replaced_by_a_layer():
+    net = nn.Linear(1, 1)
+    with pytest.raises(TypeError, match="registered parameter"):
+        net.weight = nn.Linear(1, 1)
+    assert net.weight.shape == [1, 1]
+
+
 def test_gradients_are_cleared():
     net = Net()
     net(paddle.ones([1, 2])).sum().backward()

@@ -61,7 +61,9 @@ def test_weight_norm(dim):
     x = paddle.ones([2, 3])
     plain = fc(x).numpy()
     utils.weight_norm(fc, dim=dim)
-    assert sorted(n for n, _ in fc.named_parameters()) == ["bias", "weight_g", "weight_v"]
+    assert [n for n, _ in fc.named_parameters()] == ["bias", "weight_v", "weight_g"]
+    assert [p.name for p in fc.parameters()] == ["linear_0.b_0", "linear_0.w_1", "linear_0.w_2"]
+    assert [n for n, _ in fc.named_buffers()] == ["weight"] and "weight" not in fc.state_dict()
     np.testing.assert_allclose(fc(x).numpy(), plain, rtol=1e-5, atol=1e-6)
     fc(x).sum().backward()
     assert fc.weight_g.grad is not None and fc.weight_v.grad is not None
