@@ -33,7 +33,7 @@ def interpolation(name: str, known: Sequence[str], function: str) -> str:
 def target_size(size: Any, height: int, width: int) -> tuple[int, int] | None:
     """Height and width of the result of `resize`; None if it is the image itself."""
     if isinstance(size, numbers.Integral):
-        size = int(size)
+        size = _positive(int(size), size)
         if min(height, width) == size:
             return None
         if height <= 0 or width <= 0:
@@ -41,20 +41,26 @@ def target_size(size: Any, height: int, width: int) -> tuple[int, int] | None:
                 errors.message("Unimplemented", "resize: the image is empty.", received=f"{height} x {width} pixels")
             )
         return (int(size * height / width), size) if width < height else (size, int(size * width / height))
-    if not isinstance(size, Iterable) or len(pair := list(size)) != 2:
+    if isinstance(size, str) or not isinstance(size, Iterable) or len(pair := list(size)) != 2:
         raise errors.invalid_type(
             "resize: size is neither a number nor a pair.",
             expected="an int, or [height, width]",
             received=f"size={size!r}",
         )
-    return int(pair[0]), int(pair[1])
+    return _positive(int(pair[0]), size), _positive(int(pair[1]), size)
+
+
+def _positive(n: int, size: Any) -> int:
+    if n < 1:
+        raise errors.invalid_argument("resize: a size is not positive.", expected="> 0", received=f"size={size!r}")
+    return n
 
 
 def height_and_width(size: Any, function: str) -> tuple[int, int]:
     """Both in one number, or a pair."""
     if isinstance(size, numbers.Number):
         return int(size), int(size)  # type: ignore[call-overload]
-    if not isinstance(size, Sequence) or len(size) != 2:
+    if isinstance(size, str) or not isinstance(size, Sequence) or len(size) != 2:
         raise errors.invalid_argument(
             f"{function}: this is no size.", expected="a number, or [height, width]", received=repr(size)
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...engine import errors
@@ -17,6 +17,9 @@ class Compose:
     Args:
         transforms (list of callable): In order.
 
+    Raises:
+        TypeError: transforms is no list, or one of them cannot be called.
+
     Examples:
         >>> T = paddle.vision.transforms
         >>> T.Compose([T.Transpose(), T.Normalize(127.5, 127.5)])(np.zeros((4, 4, 3), "uint8")).shape
@@ -24,6 +27,23 @@ class Compose:
     """
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]):
+        if not isinstance(transforms, Iterable):
+            raise errors.invalid_type(
+                "Compose: transforms is not a list.",
+                expected="a list of transforms",
+                received=type(transforms).__name__,
+                hint="put it into brackets.",
+            )
+        if isinstance(transforms, (list, tuple)):
+            for i, f in enumerate(transforms):
+                kind = isinstance(f, type) and issubclass(f, BaseTransform)
+                if kind or not callable(f):
+                    raise errors.invalid_type(
+                        f"Compose: transforms[{i}] is not a transform.",
+                        expected="something to call with an image",
+                        received=f"the class {f.__name__}" if kind else type(f).__name__,
+                        hint=f"write {f.__name__}(), with its arguments." if kind else "",
+                    )
         self.transforms = transforms
 
     def __call__(self, data: Any) -> Any:
@@ -100,6 +120,15 @@ def require(holds: bool, fact: str, received: str) -> None:
     """AssertionError, which upstream raises for arguments of transforms, unless `holds`."""
     if not holds:
         raise AssertionError(errors.message("InvalidArgument", fact, received=received))
+
+
+def check_probability(prob: Any, name: str) -> None:
+    """TypeError for what is no number, AssertionError for one outside [0, 1]."""
+    if not isinstance(prob, numbers.Real):
+        raise errors.invalid_type(
+            f"{name}: prob is not a number.", expected="a number in [0, 1]", received=f"prob: {prob!r:.60}"
+        )
+    require(0 <= prob <= 1, f"{name}: prob is outside [0, 1].", f"{prob}")
 
 
 def check_sequence(value: Any, name: str, lengths: tuple[int, ...]) -> None:

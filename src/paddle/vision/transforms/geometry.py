@@ -12,7 +12,7 @@ import numpy as np
 
 from ...engine import errors
 from . import functional as F
-from .base import BaseTransform, angles, check_sequence, require
+from .base import BaseTransform, angles, check_probability, check_sequence, require
 
 __all__ = ["RandomAffine", "RandomErasing", "RandomPerspective", "RandomRotation"]
 
@@ -158,7 +158,7 @@ class RandomPerspective(BaseTransform):
         keys: Sequence[str] | None = None,
     ):
         super().__init__(keys)
-        require(0 <= prob <= 1, "RandomPerspective: prob is outside [0, 1].", f"{prob}")
+        check_probability(prob, "RandomPerspective")
         require(
             0 <= distortion_scale <= 1, "RandomPerspective: distortion_scale is outside [0, 1].", f"{distortion_scale}"
         )
@@ -235,7 +235,7 @@ class RandomErasing(BaseTransform):
         for name, pair, most in (("scale", scale, 1), ("ratio", ratio, math.inf)):
             require(isinstance(pair, (tuple, list)), f"RandomErasing: {name} is no tuple or list.", repr(pair))
             require(0 <= pair[0] <= pair[1] <= most, f"RandomErasing: {name} is out of range.", repr(pair))
-        require(0 <= prob <= 1, "RandomErasing: prob is outside [0, 1].", f"{prob}")
+        check_probability(prob, "RandomErasing")
         require(isinstance(value, (numbers.Number, str, tuple, list)), "RandomErasing: wrong value.", repr(value))
         if isinstance(value, str) and value != "random":
             raise errors.invalid_argument("RandomErasing: no such value.", expected="'random'", received=repr(value))

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...engine import errors
 from . import functional as F
-from ._arguments import PAD_MODES
-from .base import BaseTransform, Compose, require
+from ._arguments import PAD_MODES, height_and_width
+from .base import BaseTransform, Compose, check_probability, require
 from .color import (
     BrightnessTransform,
     ColorJitter,
@@ -207,7 +207,7 @@ class RandomCrop(BaseTransform):
     def _get_param(self, image: Any, output_size: Sequence[int]) -> tuple[int, int, int, int]:
         """Top, left, height and width."""
         width, height = F._get_image_size(image)
-        h, w = output_size
+        h, w = height_and_width(output_size, "RandomCrop")
         if (height, width) == (h, w):
             return 0, 0, height, width
         if height < h or width < w:
@@ -223,7 +223,7 @@ class RandomCrop(BaseTransform):
         if self.padding is not None:
             image = F.pad(image, self.padding, self.fill, self.padding_mode)
         width, height = F._get_image_size(image)
-        h, w = self.size
+        h, w = height_and_width(self.size, "RandomCrop")
         if self.pad_if_needed and width < w:
             image = F.pad(image, (w - width, 0), self.fill, self.padding_mode)
         if self.pad_if_needed and height < h:
@@ -301,7 +301,7 @@ class RandomHorizontalFlip(BaseTransform):
 
     def __init__(self, prob: float = 0.5, keys: Sequence[str] | None = None):
         super().__init__(keys)
-        require(0 <= prob <= 1, "RandomHorizontalFlip: prob is outside [0, 1].", f"{prob}")
+        check_probability(prob, "RandomHorizontalFlip")
         self.prob = prob
 
     def _apply_image(self, image: Any) -> Any:
@@ -325,7 +325,7 @@ class RandomVerticalFlip(BaseTransform):
 
     def __init__(self, prob: float = 0.5, keys: Sequence[str] | None = None):
         super().__init__(keys)
-        require(0 <= prob <= 1, "RandomVerticalFlip: prob is outside [0, 1].", f"{prob}")
+        check_probability(prob, "RandomVerticalFlip")
         self.prob = prob
 
     def _apply_image(self, image: Any) -> Any:

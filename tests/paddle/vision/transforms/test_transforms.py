@@ -91,3 +91,25 @@ def test_keys_say_what_the_fields_are():
         T.BaseTransform()(IMAGE)
     with pytest.raises(AssertionError):
         T.RandomHorizontalFlip(2.0)
+
+
+@pytest.mark.parametrize("make, error, words", [
+    (lambda: T.Compose(T.ToTensor()), TypeError, "put it into brackets"),
+    (lambda: T.Compose([T.Resize(4), T.ToTensor]), TypeError, r"transforms\[1\][^$]*write ToTensor\(\)"),
+    (lambda: T.Compose([T.Resize(4), "flip"]), TypeError, r"transforms\[1\][^$]*received: str"),
+    (lambda: T.Resize("32")(IMAGE), TypeError, "neither a number nor a pair"),
+    (lambda: T.Resize(-3)(IMAGE), ValueError, "size=-3"),
+    (lambda: T.Resize([4, 0])(IMAGE), ValueError, r"size=\[4, 0\]"),
+    (lambda: T.RandomCrop("4")(IMAGE), ValueError, "RandomCrop: this is no size"),
+    (lambda: T.RandomCrop("44")(IMAGE), ValueError, "RandomCrop: this is no size"),
+    (lambda: T.CenterCrop("44")(IMAGE), ValueError, "this is no size"),
+    (lambda: T.RandomHorizontalFlip("1"), TypeError, "prob: '1'"),
+])  # fmt: skip
+def test_mistakes_are_told(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_steps_of_compose_are_kept_as_given():
+    steps = (f for f in [np.negative])
+    assert T.Compose(steps).transforms is steps and T.Compose([np.float32]).transforms == [np.float32]
