@@ -106,7 +106,7 @@ def _operator(
         if kind == "lstm":
             new = list(lstm_step(x, *old, *w))
         else:
-            new = [gru_step(x, *old, *w) if kind == "gru" else rnn_step(x, *old, *w, activation=kind)]
+            new = [gru_step(x, *old, *w) if kind == "gru" else rnn_step(x, old[0], w[0], kind)]
         out = new[0]
         if rest:
             new = [select(rest[0], a, b) for a, b in zip(new, old)]
