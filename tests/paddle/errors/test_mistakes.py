@@ -27,7 +27,7 @@ nn.Linear(4, 5)(x) | ValueError | float32[2, 3]
 nn.Linear(3, 4)(None) | ValueError | is not a Tensor; None
 nn.MultiHeadAttention(10, 3) | AssertionError | num_heads does not divide embed_dim; embed_dim: 10, num_heads: 3
 nn.TransformerEncoderLayer(8, 2, 16, activation='nope') | AttributeError | there is no such activation; 'nope'
-nn.LSTM(4, 5)(paddle.ones([2, 3, 6])) | ValueError | sizes differ
+nn.LSTM(4, 5)(paddle.ones([2, 3, 6])) | ValueError | inputs: [batch, steps, 4]; float32[2, 3, 6]
 nn.LSTM(4, 5, direction='sideways') | ValueError | direction is not known
 nn.GRUCell(4, 0) | ValueError | hidden_size
 nn.Conv2D(4, 6, 3)(paddle.ones([2, 3, 5, 5])) | ValueError | float32[2, 3, 5, 5]

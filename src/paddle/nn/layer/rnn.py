@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from ...engine import errors, types
 from ...engine.ops import recurrent
@@ -14,6 +14,7 @@ from ...engine.ops.elementwise import cast, promote_pair
 from ...engine.types import dtype_of
 from ...tensor.tensor import Tensor
 from .. import functional as F
+from ..functional import _check as check
 from ..initializer import Constant, Uniform
 from .container import LayerList
 from .layers import Layer
@@ -140,9 +141,37 @@ class _Cell(RNNCellBase):
         raise NotImplementedError
 
     def forward(self, inputs: Tensor, states: Any = None) -> tuple[Tensor, Any]:
+        check.tensor(inputs, type(self).__name__, "inputs")
+        self.check(inputs, states, inputs.ndim)
         if states is None:
             states = self.get_initial_states(inputs, self.state_shape)
         return self.advance(self.gates_of(inputs), states)
+
+    def check(self, inputs: Tensor, states: Any, axes: int) -> None:
+        """ValueError where the last sizes are not those of the cell, or states are not as many as it has.
+
+        Args:
+            axes: that a state has. One Tensor with one more stands for two states.
+        """
+        name = type(self).__name__
+        if not inputs.ndim or inputs.shape[-1] != self.input_size:
+            raise errors.invalid_argument(
+                f"{name}: inputs are not of input_size.",
+                expected=f"inputs: [batch, {self.input_size}]",
+                received=f"inputs: {inputs.type}",
+            )
+        sizes = [s[-1] for s in self.state_shape] if isinstance(self.state_shape[0], tuple) else list(self.state_shape)
+        if states is None:
+            return
+        if len(sizes) == 1:
+            fits = isinstance(states, Tensor) and states.ndim and states.shape[-1] == sizes[0]
+        elif isinstance(states, Tensor):
+            fits = states.ndim == axes + 1 and len(states) == len(sizes) and {states.shape[-1]} == set(sizes)
+        else:
+            fits = isinstance(states, (list, tuple)) and len(states) == len(sizes)
+            fits = fits and all(isinstance(s, Tensor) and s.shape[-1:] == [n] for s, n in zip(states, sizes))
+        if not fits:
+            _refuse_states(name, states, [f"[batch, {n}]" for n in sizes])
 
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}"
@@ -297,6 +326,28 @@ class GRUCell(_Cell):
         return (self.hidden_size,)
 
 
+def _refuse_states(name: str, states: Any, shapes: list[str]) -> NoReturn:
+    from ...utils.explain import describe
+
+    raise errors.invalid_argument(
+        f"{name}: the states do not fit.",
+        expected=f"a Tensor {shapes[0]}" if len(shapes) == 1 else f"a tuple (h, c) of Tensors {' and '.join(shapes)}",
+        received=f"states: {describe(states)}",
+    )
+
+
+def _lengths(lengths: Any, batch: int) -> Tensor:
+    """[B], from [B] or [B, 1]. Raises ValueError where they are not one integer for each sequence."""
+    check.tensor(lengths, "rnn", "sequence_length")
+    if lengths.dtype.name not in ("int32", "int64") or lengths.shape not in ([batch], [batch, 1]):
+        raise errors.invalid_argument(
+            "rnn: sequence_length does not fit the inputs.",
+            expected=f"an integer for each sequence: int64[{batch}] or int32[{batch}]",
+            received=f"sequence_length: {lengths.type}",
+        )
+    return lengths if lengths.ndim == 1 else lengths.squeeze(1)
+
+
 def _stack(items: list[Any], axis: int) -> Any:
     from ...tensor import stack
 
@@ -346,9 +397,10 @@ def run(
         )
     if states is None:
         states = cell.get_initial_states(inputs, cell.state_shape, batch_dim_idx=1 - axis)
-    masks = None if lengths is None else _mask(lengths, steps)
+    masks = None if lengths is None else _mask(_lengths(lengths, first.shape[1 - axis]), steps)
     if isinstance(cell, _Cell) and not kwargs and type(cell).forward is _Cell.forward and first.ndim == 3:
-        many = isinstance(states, (list, tuple))
+        cell.check(first, states, 2)
+        many = cell.kind == "lstm"
         turn = (lambda t: t) if time_major else (lambda t: t.transpose([1, 0, 2]))
         gates = cell.gates_of(turn(first))
         begin, weights = tuple(states) if many else (states,), cell.weights()
@@ -488,13 +540,25 @@ class _RNNBase(LayerList):
         """Parameters need no common buffer here: products read them where they are."""
 
     def forward(self, inputs: Tensor, initial_states: Any = None, sequence_length: Any = None) -> tuple[Tensor, Any]:
+        name = type(self).__name__
+        check.tensor(inputs, name, "inputs")
+        if inputs.ndim != 3 or inputs.shape[2] != self.input_size:
+            order = "steps, batch" if self.time_major else "batch, steps"
+            raise errors.invalid_argument(
+                f"{name}: inputs have the wrong shape.",
+                expected=f"inputs: [{order}, {self.input_size}]",
+                received=f"inputs: {inputs.type}",
+            )
         batch = inputs.shape[1 if self.time_major else 0]
         d, n = self.num_directions, self.num_layers
+        sizes = (self.proj_size or self.hidden_size, self.hidden_size)[: self.state_components]
         if initial_states is None:
-            sizes = (self.proj_size or self.hidden_size, self.hidden_size)[: self.state_components]
             states = [Full((n * d, batch, s), 0.0, inputs.dtype)() for s in sizes]
         else:
             states = list(initial_states) if isinstance(initial_states, (list, tuple)) else [initial_states]
+            shapes = [[n * d, batch, s] for s in sizes]
+            if [getattr(s, "shape", None) for s in states] != shapes:
+                _refuse_states(name, initial_states, [str(s) for s in shapes])
         many = self.state_components == 2
         x, lasts = inputs, []
         for i in range(n):

@@ -198,3 +198,49 @@ def test_sequences_without_steps_are_refused():
     for layer in (paddle.nn.GRU(3, 4), paddle.nn.RNN(paddle.nn.LSTMCell(3, 4))):
         with pytest.raises(ValueError, match="the sequences have no steps"):
             layer(paddle.zeros([2, 0, 3]))
+
+
+X = np.ones((2, 5, 3), "float32")
+
+
+def zero(*shape):
+    return paddle.zeros(shape)
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda x: nn.LSTM(3, 4)(x, zero(1, 2, 4)), r"LSTM: the states .*tuple \(h, c\).*\[1, 2, 4\] and \[1, 2, 4\]"),
+    (lambda x: nn.LSTM(3, 4)(x, (zero(1, 2, 4),)), r"received: states: \(float32\[1, 2, 4\],\)"),
+    (lambda x: nn.LSTM(3, 4)(x, [zero(1, 2, 4)] * 3), "LSTM: the states do not fit"),
+    (lambda x: nn.LSTM(3, 4, 2)(x, [zero(1, 2, 4)] * 2), r"\[2, 2, 4\] and \[2, 2, 4\]"),
+    (lambda x: nn.LSTM(3, 4, proj_size=2)(x, [zero(1, 2, 4)] * 2), r"\[1, 2, 2\] and \[1, 2, 4\]"),
+    (lambda x: nn.GRU(3, 4)(x, (zero(1, 2, 4), zero(1, 2, 4))), r"GRU: the states .*a Tensor \[1, 2, 4\]"),
+    (lambda x: nn.GRU(3, 4)(x, zero(1, 3, 4)), r"received: states: float32\[1, 3, 4\]"),
+    (lambda x: nn.SimpleRNN(3, 4, direction="bidirect")(x, zero(1, 2, 4)), r"a Tensor \[2, 2, 4\]"),
+    (lambda x: nn.GRU(5, 4)(x), r"GRU: inputs .*\[batch, steps, 5\].*float32\[2, 5, 3\]"),
+    (lambda x: nn.GRU(3, 4, time_major=True)(x[0]), r"\[steps, batch, 3\].*float32\[5, 3\]"),
+    (lambda x: nn.LSTM(3, 4)(X), "LSTM: inputs is not a Tensor"),
+    (lambda x: nn.GRU(3, 4)(x, None, paddle.to_tensor([3])), r"int64\[2\] or int32\[2\].*sequence_length: int64\[1\]"),
+    (lambda x: nn.GRU(3, 4)(x, None, paddle.to_tensor([3.0, 1.0])), r"sequence_length: float32\[2\]"),
+    (lambda x: nn.RNN(nn.GRUCell(3, 4))(x, None, paddle.to_tensor([1, 2, 3])), r"sequence_length: int64\[3\]"),
+    (lambda x: nn.RNN(nn.LSTMCell(3, 4))(x, zero(2, 4)), "LSTMCell: the states do not fit"),
+    (lambda x: nn.RNN(nn.GRUCell(5, 4))(x), "GRUCell: inputs are not of input_size"),
+    (lambda x: nn.LSTMCell(3, 4)(x[:, 0], zero(2, 4)), r"tuple \(h, c\) of Tensors \[batch, 4\] and \[batch, 4\]"),
+    (lambda x: nn.LSTMCell(3, 4)(x[:, 0], (zero(2, 4), zero(2, 5))), "LSTMCell: the states do not fit"),
+    (lambda x: nn.GRUCell(3, 4)(x[:, 0], (zero(2, 4), zero(2, 4))), r"a Tensor \[batch, 4\]"),
+    (lambda x: nn.GRUCell(3, 4)(x[:, 0, :2]), r"inputs: \[batch, 3\].*float32\[2, 2\]"),
+])  # fmt: skip
+def test_inputs_states_and_lengths_that_do_not_fit(call, words):
+    with pytest.raises(ValueError, match=f"(?s){words}"):
+        call(paddle.to_tensor(X))
+
+
+def test_other_ways_to_give_states_and_lengths():
+    x, lengths = paddle.to_tensor(X), paddle.to_tensor([4, 2])
+    gru, lstm, cell = nn.GRU(3, 4), nn.LSTM(3, 4), nn.LSTMCell(3, 4)
+    want = gru(x, None, lengths)[0].tolist()
+    assert gru(x, [zero(1, 2, 4)], lengths.astype("int32"))[0].tolist() == want
+    assert gru(x, zero(1, 2, 4), lengths.unsqueeze(1))[0].tolist() == want
+    assert lstm(x, [zero(1, 2, 4), zero(1, 2, 4)])[0].tolist() == lstm(x)[0].tolist()
+    want = cell(x[:, 0])[0].tolist()
+    assert cell(x[:, 0], zero(2, 2, 4))[0].tolist() == cell(x[:, 0], [zero(1, 4)] * 2)[0].tolist() == want
+    assert nn.RNN(cell)(x, zero(2, 2, 4))[0].tolist() == nn.RNN(cell)(x)[0].tolist()
