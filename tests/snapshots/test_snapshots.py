@@ -75,7 +75,7 @@ def recorded(monkeypatch):
     """Graphs that flushes make, with which inputs they may overwrite."""
     seen = []
 
-    def spy(graph, donated):
+    def spy(graph, donated, again=None):
         seen.append((graph, donated))
         return materialize.Reference(graph)
 

@@ -6,6 +6,7 @@ compiler is a process of its own, forked from this one, that imports the engine 
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.abc
 import importlib.machinery
 import os
@@ -37,7 +38,7 @@ MUTATIONS = {
         "cpu.contraction", "last = full + n % s.lanes - s.lanes", "last = full", "products"
     ),
     "smaller tiles begin where they would if all were as small": Mutation(
-        "cpu.contraction", "m), begins * s1)", "m), begins * m)", "products"
+        "cpu.packing", "m), begins * s1)", "m), begins * m)", "products"
     ),
     "the last block of a sum is as long as the others": Mutation(
         "cpu.contraction", "steps = s.k_block if exact else", "steps = s.k_block if True else", "products"
@@ -53,18 +54,25 @@ MUTATIONS = {
         "cpu.contraction", "[j >= lanes - rest for j in range(lanes)]", "[True for j in range(lanes)]", "products"
     ),
     "a packed square forgets the overlap": Mutation(
-        "cpu.contraction", "column = self.extreme(\"min\", self.mul(j, s.lanes), at[-1])",
+        "cpu.packing", "column = self.extreme(\"min\", self.mul(j, s.lanes), at[-1])",
         "column = self.mul(j, s.lanes)", "products",
     ),
     "axes merge without a look at the result": Mutation(
-        "cpu.tile", " and outer.c == n * inner.c", "", "products"
+        "cpu.schedule", " and outer.c == n * inner.c", "", "products"
     ),
     "exchanged operands keep their offsets": Mutation(
-        "cpu.tile", "(spec.b_offset, spec.a_offset) if parts[\"swap\"]",
-        "(spec.a_offset, spec.b_offset) if parts[\"swap\"]", "products",
+        "cpu.tile", "a, b, a_type, b_type = b, a, b_type, a_type", "a_type, b_type = b_type, a_type", "products"
     ),
     "parts of a reduce axis lie one element apart": Mutation(
-        "cpu.tile", "Dim(d.extent // fits, d.a * fits, d.b * fits)", "Dim(d.extent // fits, d.a, d.b)", "channels"
+        "cpu.candidates", "Dim(d.extent // fits, d.a * fits, d.b * fits)", "Dim(d.extent // fits, d.a, d.b)", "channels"
+    ),
+    "sums of bfloat16 are rounded at each visit": Mutation(
+        "cpu.units", "scratch=s.rounds and bool(block or s.k_outer)", "scratch=False", "halves"
+    ),
+    "packed tiles lie side by side": Mutation("cpu.schedule", "else self.itemsize)", "else 0)", "halves"),
+    "a vector takes rows that are not there": Mutation("cpu.packing", "m - taken)", "0)", "halves"),
+    "the rest of a row is not packed": Mutation(
+        "cpu.packing", "self.loop(n, step, [src, dst], kinds)", "self.loop(0, step, [src, dst], kinds)", "halves"
     ),
     # ---- index maps ----
     "axes of loops merge where one access does not": Mutation(
@@ -146,6 +154,20 @@ def products() -> None:
     specs += [WORK[name] for name in ("few columns", "convolution, one channel", "input gradient", "depthwise")]
     for spec in specs:
         check(spec, 32, (3,))
+
+
+def halves() -> None:
+    """Products of bfloat16 without instructions for them: packed, converted."""
+    from test_contraction import WORK, check, plan, product, run
+
+    specs = [product(29, 1003, 37, transpose_a=True), product(40, 70, 45), WORK["weight gradient"]]
+    for spec in specs:
+        for at_end in (True, False):
+            check(dataclasses.replace(spec, dtype="bfloat16"), 16, (3,), at_end)
+    ones = dataclasses.replace(product(40, 4000, 33), dtype="bfloat16")
+    a, b, c = (np.ones(n, ml_dtypes.bfloat16) for n in (40 * 4000, 4000 * 33, 40 * 33))
+    run(plan(ones, 16), a, b, c)
+    assert (c == ml_dtypes.bfloat16(4000)).all()
 
 
 def graph(build: Any, *arrays: np.ndarray, tolerance: float = 0.0) -> None:
@@ -315,7 +337,7 @@ def outcome(mutation: Mutation | None, checks: list[Any]) -> str:
 
 def main(names: list[str]) -> None:
     os.environ.update(FLAGS_cache_bytes="0", FLAGS_cpu_threads="1")
-    print(f"{outcome(None, [products, loops, channels, recurrences, numbers])}: nothing changed")
+    print(f"{outcome(None, [products, halves, loops, channels, recurrences, numbers])}: nothing changed")
     for name, mutation in MUTATIONS.items():
         if not names or name in names:
             print(f"{outcome(mutation, [globals()[mutation.checks]])}: {name}", flush=True)

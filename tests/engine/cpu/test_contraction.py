@@ -4,17 +4,23 @@ import ctypes
 import itertools
 import mmap
 import sys
+from dataclasses import replace
 
 import llvmlite.binding as llvm
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paddle.engine.cpu import jit
+from paddle.engine.cpu.arithmetic import INSTRUCTIONS
 from paddle.engine.cpu.tile import Axis, Contraction, plan
 
-TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
+# Of the greatest sum; sums of 16-bit floats are float32. Integers are exact.
+TOLERANCE = {"float32": 2e-5, "float64": 1e-12, "bfloat16": 2**-8, "float16": 2**-11}
+HERE = tuple(i for i in INSTRUCTIONS if jit.has(i))  # what products may use of this CPU
+WIDTHS = (16, 32, 64) if jit.vector_bytes() == 64 else (16, 32) if jit.vector_bytes() == 32 else (16,)
 _compiled: dict[str, ctypes.CFUNCTYPE] = {}
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -42,8 +48,8 @@ class Fenced:
         self.address = base + page + (inner - size if at_end else 0)
 
     def array(self, count, dtype):
-        kind = ctypes.c_float if dtype == "float32" else ctypes.c_double
-        return np.ctypeslib.as_array((kind * count).from_address(self.address))
+        data = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(self.address)
+        return np.frombuffer(data, dtype)
 
 
 def reach(spec, which):
@@ -62,22 +68,28 @@ def view(data, spec, which, offset):
     return np.lib.stride_tricks.as_strided(data[offset:], [x.extent for x in axes], strides)
 
 
-def check(spec, vector_bytes, cuts=(), at_end=True, seed=0):
+def check(spec, vector_bytes, cuts=(), at_end=True, seed=0, has=()):
     """Runs the kernel in pieces and compares the whole buffer of C, gaps included."""
     rng = np.random.default_rng(seed)
     empty = any(x.extent == 0 for x in spec.axes)
-    size = np.dtype(spec.dtype).itemsize
+    types = [np.dtype(getattr(ml_dtypes, t, t)) for t in spec.types]
     data = []
-    for which, offset in (("a", spec.a_offset), ("b", spec.b_offset), ("c", 0)):
+    for which, offset, kind in zip("abc", (spec.a_offset, spec.b_offset, 0), types):
         low, high = (0, 0) if empty else reach(spec, which)
         assert offset + low >= 0
-        fence = Fenced((high + offset + 1) * size, at_end)
-        array = fence.array(high + offset + 1, spec.dtype)
-        array[:] = rng.standard_normal(array.shape)
+        fence = Fenced((high + offset + 1) * kind.itemsize, at_end)
+        array = fence.array(high + offset + 1, kind)
+        if kind.kind in "iu":
+            limits = np.iinfo(kind) if which != "c" and kind.itemsize < 4 else np.iinfo("int8")
+            array[:] = rng.integers(limits.min, limits.max + 1, array.shape)
+        else:
+            array[:] = rng.standard_normal(array.shape)
         data.append((fence, array))
     a, b, c = (x for _, x in data)
     if empty:
-        c = np.zeros(1 + sum((x.extent - 1) * x.c for x in spec.axes if x.c and x.extent), spec.dtype)
+        c = np.zeros(1 + sum((x.extent - 1) * x.c for x in spec.axes if x.c and x.extent), types[2])
+    if spec.dtype == "bfloat16":  # float32 is rounded as it is read
+        a, b = (x.astype(ml_dtypes.bfloat16) for x in (a, b))
     want = c.astype(np.float64)
     target = view(want, spec, "c", 0)
     if target.size:
@@ -89,19 +101,26 @@ def check(spec, vector_bytes, cuts=(), at_end=True, seed=0):
             )
             result = product.sum(axis=tuple(i for i, x in enumerate(spec.axes) if x.c is None))
         target[...] = result + (target if spec.accumulate else 0)
-    kernel = plan(spec, vector_bytes)
-    run = function(kernel)
+    kernel = plan(spec, vector_bytes, has=has)
+    run(kernel, data[0][1], data[1][1], c, cuts)
+    total = kernel.total
+    assert total == 0 or 1 <= kernel.grain <= total
+    if types[2].kind in "iu":
+        want = want.astype(np.int64).astype(types[2]).astype(np.float64)
+    scale = max(1.0, np.abs(want).max())
+    tolerance = TOLERANCE.get(types[2].name, 0) if types[2].kind not in "iu" else 0
+    assert np.abs(c.astype(np.float64) - want).max() <= tolerance * scale
+    return c.copy()
+
+
+def run(kernel, a, b, c, cuts=()):
+    """The kernel, its units in several pieces, the last first."""
     pointers = (ctypes.c_void_p * 4)(None, a.ctypes.data, b.ctypes.data, c.ctypes.data)
     dims = kernel.dims()
     numbers = (ctypes.c_int64 * max(1, len(dims)))(*dims)
-    total = kernel.total
-    edges = sorted({0, total, *(x % (total + 1) for x in cuts)})
+    edges = sorted({0, kernel.total, *(x % (kernel.total + 1) for x in cuts)})
     for begin, end in reversed(list(itertools.pairwise(edges))):
-        run(ctypes.addressof(pointers), ctypes.addressof(numbers), begin, end)
-    assert total == 0 or 1 <= kernel.grain <= total
-    scale = max(1.0, np.abs(want).max())
-    assert np.abs(c - want).max() <= TOLERANCE[spec.dtype] * scale
-    return c.copy()
+        function(kernel)(ctypes.addressof(pointers), ctypes.addressof(numbers), begin, end)
 
 
 SIZES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 15, 16, 17, 20, 24, 31, 33, 47]
@@ -134,15 +153,24 @@ def contractions(draw):
         Axis(extents[i], strides["a"][i], strides["b"][i], None if roles[i] == "k" else strides["c"][i])
         for i in range(count)
     )
-    dtype = draw(st.sampled_from(["float32", "float64"]))
-    return Contraction(axes, dtype, offsets["a"], offsets["b"], draw(st.booleans()), draw(st.booleans()))
+    dtype, *types = draw(st.sampled_from(TYPES)).split()
+    return Contraction(axes, dtype, offsets["a"], offsets["b"], draw(st.booleans()), draw(st.booleans()), *types)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(contractions(), st.sampled_from([16, 32, 32, 64]), st.lists(st.integers(0, 10**6), max_size=3), st.booleans())
-def test_any_contraction(spec, vector_bytes, cuts, at_end):
+# What elements count as, and how A, B and C are stored where that is something else.
+TYPES = ["float32", "float32", "float32", "float64", "int32", "int64", "float16", "float16 float16 float16 float32",
+         "bfloat16", "bfloat16", "bfloat16 float32 bfloat16 float32", "bfloat16 bfloat16 float32", "int8",
+         "int8 uint8 int8", "int8 int8 uint8", "int8 uint8 uint8 uint8"]  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    contractions(), st.sampled_from([16, 32, 32, 64]), st.lists(st.integers(0, 10**6), max_size=3), st.booleans(),
+    st.booleans(),
+)  # fmt: skip
+def test_any_contraction(spec, vector_bytes, cuts, at_end, instructions):
     """64 runs anywhere: LLVM splits vectors that the CPU lacks."""
-    check(spec, vector_bytes, cuts, at_end)
+    check(spec, vector_bytes, cuts, at_end, has=HERE if instructions else ())
 
 
 def product(m, k, n, transpose_a=False, transpose_b=False, batch=1, dtype="float32", **more):
@@ -233,6 +261,57 @@ def test_real_work(name, dynamic, vector_bytes):
         assert np.array_equal(whole, cut)
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int8", "int32"])
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("name", WORK)
+def test_real_work_with_small_elements(name, dynamic, dtype):
+    """With the instructions of this CPU, and without those that others lack."""
+    spec = replace(WORK[name], dtype=dtype, dynamic=dynamic)
+    whole = check(spec, WIDTHS[-1], has=HERE)
+    assert np.array_equal(whole, check(spec, WIDTHS[-1], cuts=(1, 2, 5, 11), has=HERE))
+    plain = check(spec, WIDTHS[0])
+    if dtype in ("int8", "int32"):
+        assert np.array_equal(whole, plain)
+
+
+def test_a_long_sum_of_bfloat16_is_rounded_once():
+    """C is visited several times; a sum rounded each time would stay at 256."""
+    for spec in (product(7, 4000, 33), product(33, 4000, 33, True), product(7, 4001, 33, transpose_b=True)):
+        for dynamic, has in itertools.product((False, True), ((), HERE)):
+            spec = replace(spec, dtype="bfloat16", dynamic=dynamic)
+            ones = np.ones(33 * 4001, ml_dtypes.bfloat16)
+            c = np.zeros(33 * 33, ml_dtypes.bfloat16)
+            run(plan(spec, WIDTHS[-1], has=has), ones, ones, c)
+            assert (c[: 7 * 33] == ml_dtypes.bfloat16(4000)).all()
+
+
+def test_an_odd_sum_reads_nothing_beside_it():
+    """What is side by side with the last element of an odd row is multiplied by 0: it must not be infinite."""
+    a, b = np.ones((5, 19), ml_dtypes.bfloat16), np.ones((19, 33), ml_dtypes.bfloat16)
+    a[1, 0], b[3, 7] = np.inf, np.nan
+    want = (a.astype("float32") @ b.astype("float32")).astype(ml_dtypes.bfloat16)
+    for dynamic in (False, True):
+        c = np.empty((5, 33), ml_dtypes.bfloat16)
+        run(plan(replace(product(5, 19, 33), dtype="bfloat16", dynamic=dynamic), WIDTHS[-1], has=HERE), a, b, c)
+        np.testing.assert_array_equal(c.astype("float32"), want.astype("float32"))
+
+
+@pytest.mark.skipif(not jit.is_x86(), reason="about x86")
+@pytest.mark.parametrize(
+    ("dtype", "instruction", "needs"),
+    [("bfloat16", "vdpbf16ps", "avx512bf16"), ("int8", "vpdpbusd", "avx512vnni"), ("int8", "pmaddwd", "")],
+)
+def test_instructions_for_small_elements_are_used_where_they_are(dtype, instruction, needs):
+    machine = ("x86_64-unknown-linux-gnu", "x86-64-v4" if needs else "x86-64", f"+{needs}" if needs else "")
+    has = ("sse2", "avx2", "avx512bw", "avx512f", needs) if needs else ("sse2",)
+    width = 64 if needs else 16
+    for dynamic in (False, True):
+        spec = replace(product(64, 256, 96), dtype=dtype, dynamic=dynamic)
+        found = instruction in jit.assembly(plan(spec, width, has=has).text("k"), False, machine)
+        without = instruction in jit.assembly(plan(spec, width).text("k"), False, machine)
+        assert (found, without) == (True, False)
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("make", [product, lambda *a, **more: convolution(2, 0, 6, 7, 3, 3, 3, **more)])
 def test_an_empty_sum_is_zero(make, dynamic):
@@ -251,9 +330,7 @@ def test_infinity_beside_a_vector_tail_stays_out():
     a, b = np.ones((3, 19), np.float32), np.ones((4, 19), np.float32)
     a[1, 14], b[2, 3] = np.inf, np.nan
     c = np.empty((3, 4), np.float32)
-    kernel = plan(product(3, 19, 4, transpose_b=True), 32)
-    pointers = (ctypes.c_void_p * 4)(None, a.ctypes.data, b.ctypes.data, c.ctypes.data)
-    function(kernel)(ctypes.addressof(pointers), None, 0, kernel.total)
+    run(plan(product(3, 19, 4, transpose_b=True), 32), a, b, c)
     np.testing.assert_array_equal(c, a @ b.T)
 
 
@@ -269,6 +346,9 @@ def test_text_is_deterministic_and_every_width_is_legal():
             text = plan(spec, vector_bytes).text("f")
             assert text == plan.__wrapped__(spec, vector_bytes).text("f"), name
             llvm.parse_assembly(text).verify()
+        text = plan(replace(spec, dtype="bfloat16"), 64, has=INSTRUCTIONS).text("f")
+        assert text == plan.__wrapped__(replace(spec, dtype="bfloat16"), 64, has=INSTRUCTIONS).text("f"), name
+        llvm.parse_assembly(text).verify()
 
 
 def test_large_work_is_cut_into_tasks():

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import types
-from .expr import Expr, Operand, Scope, Var
+from ..types import DType
+from .expr import Expr, Operand, Scope, Var, compute_type
 from .linear import Linear, offset_of
 from .loops import Loops, Store, has_reduce, loads_in
 
@@ -193,6 +194,8 @@ class Product:
 
     Attributes:
         axes: (extent, stride in a, stride in b, stride in the result or None for a summed axis), in elements.
+        dtype: what the elements count as: a float32 operand of a bfloat16 product is rounded as it is read.
+        out: element type of the result.
     """
 
     a: Operand
@@ -200,17 +203,16 @@ class Product:
     axes: tuple[tuple[Any, int, int, int | None], ...]
     a_offset: int
     b_offset: int
+    dtype: DType
+    out: DType
 
 
 def product_of(value: Expr, out: Operand, at: tuple[Expr, ...], variables: list[Var]) -> Product | None:
     """`value` as a product of two tensors, if that is what it is."""
-    if value.op != "reduce" or value.attr[0] != "sum" or value.dtype.name not in ("float32", "float64"):
+    if value.op != "reduce" or value.attr[0] != "sum" or value.args[0].op != "mul":
         return None
-    body = value.args[0]
-    if body.op != "mul" or body.args[0].op != "load" or body.args[1].op != "load":
-        return None
-    x, y = body.args
-    if x.attr.dtype is not value.dtype or y.attr.dtype is not value.dtype or out.dtype is not value.dtype:
+    (x, kind), (y, other) = map(factor, value.args[0].args)
+    if kind is not other or kind is None or compute_type(out.dtype) is not value.dtype:
         return None
     if len(x.args) != len(x.attr.shape) or len(y.args) != len(y.attr.shape):
         return None
@@ -224,4 +226,20 @@ def product_of(value: Expr, out: Operand, at: tuple[Expr, ...], variables: list[
     for v in value.attr[1]:
         if v.extent != 1:
             axes.append((v.extent, fx[0].get(v, 0), fy[0].get(v, 0), None))
-    return Product(x.attr, y.attr, tuple(axes), fx[1], fy[1])
+    return Product(x.attr, y.attr, tuple(axes), fx[1], fy[1], kind, out.dtype)
+
+
+_PRODUCTS = (types.float32, types.float64, types.bfloat16, types.float16, types.int32, types.int64)
+
+
+def factor(e: Expr) -> tuple[Expr, DType | None]:
+    """What a factor of a product loads, and what it counts as; None where products of that are not known."""
+    if e.op == "round_bfloat16" and e.args[0].op == "load" and e.args[0].attr.dtype is types.float32:
+        return e.args[0], types.bfloat16
+    load = e.args[0] if e.op == "cast" and e.dtype is types.int32 else e
+    if load.op != "load":
+        return e, None
+    kind = load.attr.dtype
+    if kind in (types.int8, types.uint8):
+        return load, types.int8
+    return load, kind if load is e and kind in _PRODUCTS else None

@@ -204,11 +204,18 @@ def loop_kernel(s: LoopStep, plan: MemoryPlan, index: int) -> Kernel:
 def product_launch(s: ProductStep, function: Any) -> dict[str, Any]:
     from . import tile
 
-    kernel = tile.plan(tile_spec(s, False), jit.vector_bytes())
+    kernel = tile.plan(tile_spec(s, False), jit.vector_bytes(), has=instructions())
     return {
         "fn": function(kernel.text("KERNEL")), "total": kernel.total, "grain": kernel.grain, "dims": kernel.dims(),
         "values": [s.product.a.key, s.product.b.key, s.outputs[0]], "messages": [],
     }  # fmt: skip
+
+
+def instructions() -> tuple[str, ...]:
+    """What products may use of the target."""
+    from .arithmetic import INSTRUCTIONS
+
+    return tuple(i for i in INSTRUCTIONS if jit.has(i))
 
 
 def tile_spec(s: ProductStep, dynamic: bool) -> Any:
@@ -216,7 +223,8 @@ def tile_spec(s: ProductStep, dynamic: bool) -> Any:
 
     p = s.product
     axes = tuple(tile.Axis(*a) for a in p.axes)
-    return tile.Contraction(axes, p.a.dtype.name, p.a_offset, p.b_offset, False, dynamic)
+    stored = p.a.dtype.name, p.b.dtype.name, p.out.name
+    return tile.Contraction(axes, p.dtype.name, p.a_offset, p.b_offset, False, dynamic, *stored)
 
 
 # ---- descriptions -----------------------------------------------------------------------------

@@ -11,11 +11,15 @@ neighbour in the same tile: both compute equal numbers, and every old value of C
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .nest import Nest, Num, Values
-from .schedule import PANEL_BYTES, Cut, Dim, Schedule
+from .arithmetic import SIZES
+from .elements import MEMORY
+from .nest import Num, Values
+from .packing import Packing
+from .schedule import LEFT_BYTES, PANEL_BYTES, SCRATCH_BYTES, Schedule
 
 
 @dataclass
@@ -28,36 +32,13 @@ class _Operand:
     vectors: list[Num]
     lane: Num  # byte stride between lanes: 0 broadcast, itemsize a vector load, else gathered
     k: list[Num]
+    form: str  # "panel": packed; "direct": groups of elements as they are; "parts": single elements, converted
 
     def key(self, i: int, j: int, v: int) -> tuple[Num, Num, Num]:
         return self.row1[i], self.row2[j], self.vectors[v]
 
 
-class _Kernel(Nest):
-    def __init__(self, s: Schedule):
-        super().__init__()
-        self.s = s
-        self.elem = "float" if s.dtype == "float32" else "double"
-        self.size = s.itemsize
-        self.vec = f"<{s.lanes} x {self.elem}>"
-        self.suffix = f"v{s.lanes}f{8 * self.size}"
-        self.intrinsics: set[str] = set()
-        self.values = s.numbers()
-        self.index = {name: i for i, name in enumerate(self.values)}
-
-    # -- numbers --
-    def n(self, name: str) -> Num:
-        """A number by name: strides in bytes."""
-        value, stride = self.values[name]
-        if stride and (not self.s.dynamic or value in (0, 1)):
-            return value * self.size
-        if not self.s.dynamic:
-            return value
-        return f"%n.{name}"
-
-    def dims(self, name: str, *what: str) -> list[Num]:
-        return [self.n(f"{name}.{w}") for w in what]
-
+class _Kernel(Packing):
     # -- the function --
     def function(self, name: str) -> str:
         s = self.s
@@ -76,6 +57,8 @@ class _Kernel(Nest):
             head.append(f"  %{x} = load ptr, ptr %at{x}")
         if s.panel is not None:
             head.append(f"  %panel = alloca i8, i64 {self.panel_bytes()}, align 64")
+        for name, count in self.copies().items():
+            head.append(f"  %{name} = alloca i8, i64 {count}, align 64")
         return "\n".join([*head, *self.lines, "}", *sorted(self.intrinsics)]) + "\n"
 
     def panel_bytes(self) -> int:
@@ -85,6 +68,18 @@ class _Kernel(Nest):
         if s.window is not None:
             return s.panel_steps * s.window_row
         return s.panel_steps * max(s.v_cut.s1, s.v_cut.s2) * s.lanes * self.size
+
+    def copies(self) -> dict[str, int]:
+        """Bytes of what a unit keeps on the stack beside the panel."""
+        s, found = self.s, {}
+        rows = s.rows * math.prod(d.extent for d in s.inner)
+        if s.biased and s.panel is not None:
+            found["totals"] = max(s.v_cut.s1, s.v_cut.s2) * s.lanes * self.size
+        if s.left:
+            found["left"] = LEFT_BYTES if s.dynamic else rows * s.left_row
+        if s.scratch:
+            found["scratch"] = SCRATCH_BYTES if s.dynamic else rows * s.scratch_row
+        return found
 
     def body(self) -> None:
         s = self.s
@@ -125,11 +120,16 @@ class _Kernel(Nest):
 
             self.loop(self.n(name + ".n"), one)
             return
-        self.outer_reduce(0, a, b, c, at, 0)
+        if s.scratch:
+            self.outer_reduce(0, a, b, self.kept_apart(at), at, 0)
+            self.flush(c, at)
+        else:
+            self.outer_reduce(0, a, b, c, at, 0)
 
     def outer_reduce(self, level: int, a: str, b: str, c: str, at: dict[str, Num], gone: Num) -> None:
         """The reduce axes around the tiles; `gone` is 0 until C has been written."""
         s = self.s
+        accumulate = s.accumulate and not s.scratch
         if level < len(s.k_outer):
             name = f"q{level}"
 
@@ -142,10 +142,10 @@ class _Kernel(Nest):
             self.loop(self.n(name + ".n"), one)
             return
         if not s.k_block:
-            later: bool | str = s.accumulate
-            if s.k_outer and not s.accumulate:
+            later: bool | str = accumulate
+            if s.k_outer and not accumulate:
                 later = self.op(f"icmp sgt i64 {gone}, 0") if isinstance(gone, str) else gone > 0
-            self.tiles(a, b, c, at, self.n("k0.n") if s.k else 1, later)
+            self.tiles(a, b, c, at, self.n("k0.n") if s.k else 1, self.n("g.n") if s.pair else 0, later)
             return
         whole = self.n("k0.n")
         blocks = -(-s.k[0].extent // s.k_block) if isinstance(whole, int) else self.blocks_of(whole, s.k_block)
@@ -155,10 +155,16 @@ class _Kernel(Nest):
             start = self.mul(i, s.k_block)
             pa, pb = self.gep(a, self.mul(start, self.n("k0.a"))), self.gep(b, self.mul(start, self.n("k0.b")))
             steps = s.k_block if exact else self.extreme("min", self.sub(whole, start), s.k_block)
+            elements: Num = self.n("g.n") if s.pair else 0
+            if s.pair_at == 0:
+                most = self.group * s.k_block
+                left = self.sub(elements, self.mul(start, self.group))
+                even = exact and isinstance(elements, int) and elements % most == 0
+                elements = most if even else self.extreme("min", left, most)
             first: bool | str = True
-            if not s.accumulate:
+            if not accumulate:
                 first = self.op(f"icmp sgt i64 {i}, 0") if isinstance(i, str) else i > 0
-            self.tiles(pa, pb, c, at, steps, first)
+            self.tiles(pa, pb, c, at, steps, elements, first)
             return []
 
         self.loop(blocks, block)
@@ -169,15 +175,6 @@ class _Kernel(Nest):
         return str(self.extreme("max", q, 1))
 
     # -- tiles --
-    def regions(self, cut: Cut, lo: Num, hi: Num) -> list[tuple[Num, Num, int, int]]:
-        """(first tile, count, size, tile at which this size begins) for each size that occurs in [lo, hi)."""
-        if not cut.n2:
-            return [(lo, self.sub(hi, lo), cut.s1, 0)]
-        if not cut.n1:
-            return [(lo, self.sub(hi, lo), cut.s2, 0)]
-        mid_lo, mid_hi = self.extreme("min", hi, cut.n1), self.extreme("max", lo, cut.n1)
-        return [(lo, self.sub(mid_lo, lo), cut.s1, 0), (mid_hi, self.sub(hi, mid_hi), cut.s2, cut.n1)]
-
     def span(self, name: str, block: Num) -> tuple[Num, Num]:
         """The tiles of an axis in a block."""
         size, tiles = self.n(name + "_block"), self.n(name + "_tiles")
@@ -186,10 +183,12 @@ class _Kernel(Nest):
         lo = self.mul(block, size)
         return lo, self.extreme("min", self.add(lo, size), tiles)
 
-    def tiles(self, a: str, b: str, c: str, blocks: dict[str, Num], steps: Num, add: bool | str) -> None:
-        """All tiles of one unit over `steps` of the outermost reduce axis."""
+    def tiles(self, a: str, b: str, c: str, blocks: dict[str, Num], steps: Num, elements: Num, add: bool | str) -> None:
+        """All tiles of one unit over `steps` of the outermost reduce axis; `elements` of it if it is the paired one."""
         s = self.s
         rows = self.span("r1", blocks["r1"]), self.span("r2", blocks["r2"])
+        if s.left:
+            a = self.pack_left(a, rows[0], steps, elements)
         if s.kind == "dot":
             self.rows(a, b, c, *rows, 1, [0], steps, add)
             return
@@ -204,7 +203,7 @@ class _Kernel(Nest):
                 pa, pb, pc = (self.gep(p, self.mul(start, st)) for p, st in ((a, sa), (b, sb), (c, sc)))
                 at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), last]
                 if s.panel is not None and s.window is None:
-                    self.pack(pb, at, steps)
+                    self.pack(pb, at, steps, elements)
                 self.inside(0, pa, pb, pc, lambda a, b, c: self.rows(a, b, c, *rows, nv, at, steps, add))
                 return []
 
@@ -278,9 +277,6 @@ class _Kernel(Nest):
 
                 self.loop(count2, outer)
 
-    def first_row(self, tile: Num, m: int, begins: int, s1: int) -> Num:
-        return self.add(self.mul(self.sub(tile, begins), m), begins * s1)
-
     def row_offsets(self, name: str, m: int, first: Num) -> list[list[Num]]:
         """Byte offsets of the rows of a tile in A, B and C. A dynamic tile repeats its last row past the end."""
         at: list[Num] = [*range(m)]
@@ -308,19 +304,31 @@ class _Kernel(Nest):
             vb_at: list[Num] = [0]
         else:
             va_at, vb_at = [self.mul(x, va) for x in at], [self.mul(x, vb) for x in at]
-        left = _Operand(a, o1[0], o2[0], va_at, va, ka)
-        if s.panel is None or s.window is not None:
-            right = _Operand(b, o1[1], o2[1], vb_at, vb, [self.mul(x, s.window_row) for x in kb] if s.window else kb)
+        form = "direct" if self.group > 1 and s.kind != "dot" else "parts"
+        left = _Operand(a, o1[0], o2[0], va_at, va, ka, form)
+        if s.left:
+            left.form, left.k = "panel", [self.size if s.left == "k" else m1 * self.size]
+            if s.left == "r":
+                left.row1 = [j * self.size for j in range(m1)]
+        if s.window is not None:
+            right = _Operand(b, o1[1], o2[1], vb_at, vb, [self.mul(x, s.window_row) for x in kb], "panel")
+        elif s.panel is None:
+            right = _Operand(b, o1[1], o2[1], vb_at, vb, kb, form)
         else:
             row = nv * s.lanes * self.size
             vectors: list[Num] = [j * s.lanes * self.size for j in range(nv)]
             zero: list[Num] = [0]
-            right = _Operand("%panel", zero * m1, zero * m2, vectors, self.size, [self.mul(x, row) for x in kb])
-        if s.prefetch:
+            right = _Operand(
+                "%panel", zero * m1, zero * m2, vectors, self.size, [self.mul(x, row) for x in kb], "panel"
+            )
+        if s.prefetch and not s.scratch:
             for x in o1[2]:
-                for line in (0, nv * s.lanes * self.size - self.size):
+                for line in (0, (nv * s.lanes - 1) * SIZES[s.c_type]):
                     self.fetch(self.gep(c, x, line), True)
         sums = ["zeroinitializer"] * (m1 * m2 * nv)
+        if s.biased and s.panel is not None:
+            totals = [self.load(self.gep("%totals", j * s.lanes * self.size), self.size) for j in range(nv)]
+            sums = [self.op(f"sub {self.vec} zeroinitializer, {x}") for x in totals] * (m1 * m2)
         if s.kind == "dot":
             left.k.append(va)
             right.k.append(vb)
@@ -339,12 +347,13 @@ class _Kernel(Nest):
         """Fetches some rows of the columns that come next, so that packing them will not wait."""
         s = self.s
         count = -(-s.k_block // s.r1_block) if s.k_block else -(-s.k[0].extent // s.r1_block)
-        width, stride = nv * s.lanes * self.size, self.n("k0.b")
+        width, stride = nv * s.lanes * SIZES[s.b_type], self.n("k0.b")
         src = self.gep(b, width, self.mul(self.mul(tile, count), stride))
         for i in range(count):
-            at = self.gep(src, self.mul(i, stride))
-            for line in range(0, width, 64):
-                self.fetch(self.gep(at, line), False)
+            for q in range(self.group):
+                at = self.gep(src, self.mul(i, stride), self.mul(q, self.n("g.b")) if q else 0)
+                for line in range(0, width, 64):
+                    self.fetch(self.gep(at, line), False)
 
     # -- the reduce axes of a tile --
     def reduce(
@@ -386,14 +395,14 @@ class _Kernel(Nest):
                 x = inside(self.gep(a, self.mul(j, sa)), self.gep(b, self.mul(j, sb)), x)
             return [self.gep(a, self.mul(wide, sa)), self.gep(b, self.mul(wide, sb)), *x]
 
-        out = self.loop(count, body, [pa, pb, *sums], ["ptr", "ptr", *[self.vec] * len(sums)])
+        out = self.loop(count, body, [pa, pb, *sums], ["ptr", "ptr", *[self.sums] * len(sums)])
         return out[0], out[1], out[2:]
 
     def along_vector(
         self, n: Num, left: _Operand, right: _Operand, pa: str, pb: str, oa: int, ob: int, sums: Values
     ) -> Values:
         """The reduce axis that the vectors of a dot tile run along; in its rest the lanes done before are zeroed."""
-        lanes = self.s.lanes
+        lanes = self.s.lanes * self.group
         pa, pb = self.gep(pa, oa), self.gep(pb, ob)
         sa, sb = self.mul(lanes, left.lane), self.mul(lanes, right.lane)
         full, rest = self.divmod(n, lanes)
@@ -426,11 +435,11 @@ class _Kernel(Nest):
         last = self.block
         self.do(f"br label %{done}")
         self.place(done)
-        return [self.op(f"phi {self.vec} [ {x}, %{before} ], [ {y}, %{last} ]") for x, y in zip(sums, new)]
+        return [self.op(f"phi {self.sums} [ {x}, %{before} ], [ {y}, %{last} ]") for x, y in zip(sums, new)]
 
     def tail_mask(self, back: Num) -> str:
         """Lanes j with j >= -back."""
-        lanes = self.s.lanes
+        lanes = self.s.lanes * self.group
         ints = f"<{lanes} x i64>"
         first = self.op(f"insertelement {ints} poison, i64 {self.sub(0, back)}, i32 0")
         first = self.op(f"shufflevector {ints} {first}, {ints} poison, <{lanes} x i32> zeroinitializer")
@@ -445,14 +454,12 @@ class _Kernel(Nest):
         m1, m2 = len(left.row1), len(left.row2)
         nv = max(len(left.vectors), len(right.vectors))
         got: dict[tuple, str] = {}
-        name = f"llvm.fmuladd.{self.suffix}"
-        self.intrinsics.add(f"declare {self.vec} @{name}({self.vec}, {self.vec}, {self.vec})")
 
         def read(which: str, x: _Operand, p: str, o: int, i: int, j: int, v: int) -> str:
             key = (which, *x.key(i, j, v))
             if key not in got:
                 at = self.gep(p, x.row1[i], x.row2[j], x.vectors[v], o)
-                got[key] = self.load(at, x.lane, keep)
+                got[key] = self.fetched(which, x, at, keep)
             return got[key]
 
         if not any(right.row1):  # first what all rows share
@@ -464,32 +471,18 @@ class _Kernel(Nest):
             for j in range(m2):
                 for v in range(nv):
                     x, y = read("a", left, pa, oa, i, j, v), read("b", right, pb, ob, i, j, v)
-                    args = f"{self.vec} {x}, {self.vec} {y}, {self.vec} {sums[n]}"
-                    out[n] = self.op(f"call {self.vec} @{name}({args})")
+                    out[n] = self.multiply_add(x, y, sums[n])
                     n += 1
         return out
 
-    def load(self, ptr: str, lane: Num, keep: str | list[bool] | None = None, lanes: int = 0) -> str:
-        """A vector whose lanes lie `lane` bytes apart; where `keep` is false, 0."""
-        lanes = lanes or self.s.lanes
-        vec = f"<{lanes} x {self.elem}>"
-        if lane == self.size:
-            x = self.op(f"load {vec}, ptr {ptr}, align {self.size}")
-        elif lane == 0:
-            x = self.op(f"load {self.elem}, ptr {ptr}")
-            x = self.op(f"insertelement {vec} poison, {self.elem} {x}, i32 0")
-            x = self.op(f"shufflevector {vec} {x}, {vec} poison, <{lanes} x i32> zeroinitializer")
-        else:
-            x = "poison"
-            for j in range(lanes):
-                e = self.op(f"load {self.elem}, ptr {self.gep(ptr, self.mul(j, lane))}")
-                x = self.op(f"insertelement {vec} {x}, {self.elem} {e}, i32 {j}")
-        if keep is None:
-            return x
-        if isinstance(keep, str):
-            return self.op(f"select <{lanes} x i1> {keep}, {vec} {x}, {vec} zeroinitializer")
-        order = ", ".join(f"i32 {j if ok else lanes + j}" for j, ok in enumerate(keep))
-        return self.op(f"shufflevector {vec} {x}, {vec} zeroinitializer, <{lanes} x i32> <{order}>")
+    def fetched(self, which: str, x: _Operand, at: str, keep: str | list[bool] | None) -> str:
+        """A vector of A or B."""
+        if x.form == "panel":
+            return self.load(at, x.lane)
+        if x.form == "direct":
+            return self.direct(which, at, x.lane)
+        lanes = self.s.lanes
+        return self.side_by_side(self.parts(which, at, x.lane, lanes * self.group, keep), lanes)
 
     # -- writing C --
     def guarded(self, add: bool | str, old: Callable[[Values], Values], kinds: str, sums: Values) -> Values:
@@ -511,142 +504,111 @@ class _Kernel(Nest):
         self, c: str, o1: list[Num], o2: list[Num], at: list[Num], lane: Num, sums: Values, add: bool | str
     ) -> None:
         places = [(i, j, v) for i in o1 for j in o2 for v in at]
+        apart = self.s.scratch
 
         def plus(x: Values) -> Values:
-            old = [self.load(self.gep(c, *p), lane) for p in places]
-            return [self.op(f"fadd {self.vec} {o}, {y}") for o, y in zip(old, x)]
+            old = [self.old(self.gep(c, *p), lane, apart) for p in places]
+            return [self.op(f"{self.addition} {self.sums} {o}, {y}") for o, y in zip(old, x)]
 
-        for place, x in zip(places, self.guarded(add, plus, self.vec, sums)):
-            ptr = self.gep(c, *place)
-            if lane == self.size or self.s.lanes == 1:
-                self.do(f"store {self.vec} {x}, ptr {ptr}, align {self.size}")
-                continue
-            for j in range(self.s.lanes):
-                e = self.op(f"extractelement {self.vec} {x}, i32 {j}")
-                self.do(f"store {self.elem} {e}, ptr {self.gep(ptr, self.mul(j, lane))}")
+        for place, x in zip(places, self.guarded(add, plus, self.sums, sums)):
+            self.put(self.gep(c, *place), lane, x, apart)
+
+    @property
+    def addition(self) -> str:
+        return "fadd" if self.sum in ("float", "double") else "add"
+
+    def old(self, ptr: str, lane: Num, apart: bool) -> str:
+        """A vector of C, or of sums kept apart."""
+        if apart:
+            return self.raw(self.sum, ptr, lane, self.s.lanes, self.size, self.size)
+        kind = self.s.c_type
+        return self.widened(self.raw(MEMORY[kind], ptr, lane, self.s.lanes, SIZES[kind], SIZES[kind]), self.s.lanes)
+
+    def put(self, ptr: str, lane: Num, x: str, apart: bool) -> None:
+        lanes, kind, size = self.s.lanes, self.sum, self.size
+        if not apart:
+            x, kind, size = self.rounded(x, lanes), MEMORY[self.s.c_type], SIZES[self.s.c_type]
+        vec = f"<{lanes} x {kind}>"
+        if lane == size or lanes == 1:
+            self.do(f"store {vec} {x}, ptr {ptr}, align {size}")
+            return
+        for j in range(lanes):
+            e = self.op(f"extractelement {vec} {x}, i32 {j}")
+            self.do(f"store {kind} {e}, ptr {self.gep(ptr, self.mul(j, lane))}")
 
     def finish_dot(self, c: str, o1: list[Num], o2: list[Num], sums: Values, add: bool | str) -> None:
-        name = f"llvm.vector.reduce.fadd.{self.suffix}"
-        self.intrinsics.add(f"declare {self.elem} @{name}({self.elem}, {self.vec})")
-        flat = [self.op(f"call reassoc {self.elem} @{name}({self.elem} -0.0, {self.vec} {x})") for x in sums]
-        places = [(i, j) for i in o1 for j in o2]
+        name, start, how = f"llvm.vector.reduce.add.{self.suffix}", "", ""
+        if self.addition == "fadd":
+            name, start, how = f"llvm.vector.reduce.fadd.{self.suffix}", f"{self.sum} -0.0, ", "reassoc "
+        types = f"{self.sum}, {self.sums}" if start else self.sums
+        self.intrinsics.add(f"declare {self.sum} @{name}({types})")
+        flat = [self.op(f"call {how}{self.sum} @{name}({start}{self.sums} {x})") for x in sums]
+        places, kind = [(i, j) for i in o1 for j in o2], MEMORY[self.s.c_type]
 
         def plus(x: Values) -> Values:
-            old = [self.op(f"load {self.elem}, ptr {self.gep(c, *p)}") for p in places]
-            return [self.op(f"fadd {self.elem} {o}, {y}") for o, y in zip(old, x)]
+            old = [self.widened(self.op(f"load {kind}, ptr {self.gep(c, *p)}"), 0) for p in places]
+            return [self.op(f"{self.addition} {self.sum} {o}, {y}") for o, y in zip(old, x)]
 
-        for place, y in zip(places, self.guarded(add, plus, self.elem, flat)):
-            self.do(f"store {self.elem} {y}, ptr {self.gep(c, *place)}")
+        for place, y in zip(places, self.guarded(add, plus, self.sum, flat)):
+            self.do(f"store {kind} {self.rounded(y, 0)}, ptr {self.gep(c, *place)}")
 
-    # -- packing --
-    def pack(self, b: str, at: list[Num], steps: Num) -> None:
-        """Copies a block of B so that its vectors lie one after another in the order of the reduce axes."""
+    # -- sums kept apart --
+    def kept_apart(self, blocks: dict[str, Num]) -> str:
+        """A pointer to what would be the first element of C, had the sums kept apart all of it."""
+        row = self.mul(self.row_of(self.span("r1", blocks["r1"])[0]), self.n("scratch_row"))
+        column = self.mul(self.first_column(blocks), self.size)
+        return self.gep("%scratch", self.sub(0, row), self.sub(0, column))
+
+    def first_column(self, blocks: dict[str, Num]) -> Num:
         s = self.s
-        extents: list[Num] = [steps, *(self.n(f"k{i}.n") for i in range(1, len(s.k)))]
-        row = len(at) * s.lanes * self.size
-        lane = self.n("v.b")
+        column = self.mul(self.first_of(self.span("v", blocks["v"])[0], s.v_cut), s.lanes)
+        return self.extreme("min", column, self.sub(self.n("v.n"), s.lanes)) if s.dynamic else column
 
-        def one_step(src: str, dst: str) -> str:
-            for j, x in enumerate([self.load(self.gep(src, self.mul(o, lane)), lane) for o in at]):
-                self.do(f"store {self.vec} {x}, ptr {self.gep(dst, j * s.lanes * self.size)}, align {self.size}")
-            return self.gep(dst, row)
+    def flush(self, c: str, blocks: dict[str, Num]) -> None:
+        """Writes the sums of a unit to C, rounded once."""
+        s = self.s
+        rows = self.span("r1", blocks["r1"])
+        first = self.row_of(rows[0])
+        count = self.sub(self.rows_of(rows), first)
+        apart = self.gep("%scratch", self.mul(-self.size, self.first_column(blocks)))
+        start = self.gep(c, self.mul(first, self.n("r1.c")))
 
-        def square(src: str, dst: str) -> str:
-            """As many steps as lanes, read along the reduce axis."""
+        def nest(level: int, src: str, dst: str, write: Callable[[str, str], None]) -> None:
+            if level == len(s.inner):
+                write(src, dst)
+                return
 
-            def one(j: Num, _: Values) -> Values:
-                column = self.extreme("min", self.mul(j, s.lanes), at[-1])
-                rows = self.gep(src, self.mul(column, lane))
-                to = self.gep(dst, self.mul(j, s.lanes * self.size))
-                read = [self.load(self.gep(rows, self.mul(i, lane)), self.size) for i in range(s.lanes)]
-                for i, x in enumerate(self.transposed(read)):
-                    self.do(f"store {self.vec} {x}, ptr {self.gep(to, i * row)}, align {self.size}")
+            def one(i: Num, _: Values) -> Values:
+                at = self.gep(src, self.mul(i, self.local[f"w{level}.c"]))
+                nest(level + 1, at, self.gep(dst, self.mul(i, self.n(f"w{level}.c"))), write)
                 return []
 
-            self.loop(len(at), one)
-            return self.gep(dst, s.lanes * row)
+            self.loop(self.n(f"w{level}.n"), one)
 
-        def nest(level: int, src: str, dst: str) -> str:
-            if level == len(extents):
-                return one_step(src, dst)
-            n, stride, kinds = extents[level], self.n(f"k{level}.b"), ["ptr", "ptr"]
+        for lo, many, nv, begins in self.regions(s.v_cut, *self.span("v", blocks["v"])):
 
-            def one(_: Num, v: Values) -> Values:
-                after = nest(level + 1, v[0], v[1])
-                return [self.gep(v[0], stride), after]
+            def tile(i: Num, _: Values, lo: Num = lo, nv: int = nv, begins: int = begins) -> Values:
+                column, last = self.columns(self.add(lo, i), nv, begins)
+                at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), last]
 
-            def many(_: Num, v: Values) -> Values:
-                after = square(v[0], v[1])
-                return [self.gep(v[0], self.mul(s.lanes, stride)), after]
+                def row(_: Num, v: Values) -> Values:
+                    new = [self.old(self.gep(v[0], self.mul(o, self.size)), self.size, True) for o in at]
+                    places = [self.gep(v[1], self.mul(o, self.n("v.c"))) for o in at]
+                    if s.accumulate:
+                        old = [self.old(p, self.n("v.c"), False) for p in places]
+                        new = [self.op(f"{self.addition} {self.sums} {x}, {y}") for x, y in zip(old, new)]
+                    for p, x in zip(places, new):
+                        self.put(p, self.n("v.c"), x, False)
+                    return [self.gep(v[0], self.n("scratch_row")), self.gep(v[1], self.n("r1.c"))]
 
-            if level == len(extents) - 1 and stride == self.size != lane and lane != 0 and s.lanes > 1:
-                count, n = self.divmod(n, s.lanes)
-                src, dst = self.loop(count, many, [src, dst], kinds)
-            return self.loop(n, one, [src, dst], kinds)[1]
+                def block(src: str, dst: str) -> None:
+                    self.loop(count, row, [src, dst], ["ptr", "ptr"])
 
-        nest(0, b, "%panel")
+                src = self.gep(apart, self.mul(column, self.size))
+                nest(0, src, self.gep(start, self.mul(column, self.n("v.c"))), block)
+                return []
 
-    def pack_window(self, b: str, steps: Num, y: Dim, x: Dim) -> None:
-        """Copies what the window needs of B: for each step, its rows one after another."""
-        s = self.s
-        lanes = 1
-        while 2 * lanes <= min(x.extent, s.lanes):
-            lanes *= 2
-        at = [*range(0, x.extent - lanes, lanes), x.extent - lanes]
-        vec, lane = f"<{lanes} x {self.elem}>", x.b * self.size
-        extents: list[Num] = [steps, *(self.n(f"k{i}.n") for i in range(1, len(s.k)))]
-
-        def line(_: Num, v: Values) -> Values:
-            for j, e in zip(at, [self.load(self.gep(v[0], j * lane), lane, lanes=lanes) for j in at]):
-                self.do(f"store {vec} {e}, ptr {self.gep(v[1], j * self.size)}, align {self.size}")
-            return [self.gep(v[0], y.b * self.size), self.gep(v[1], x.extent * self.size)]
-
-        def nest(level: int, src: str, dst: str) -> str:
-            kinds = ["ptr", "ptr"]
-            if level == len(extents):
-                self.loop(y.extent, line, [src, dst], kinds)
-                return self.gep(dst, s.window_row)
-
-            def one(_: Num, v: Values) -> Values:
-                after = nest(level + 1, v[0], v[1])
-                return [self.gep(v[0], self.n(f"k{level}.b")), after]
-
-            return self.loop(extents[level], one, [src, dst], kinds)[1]
-
-        nest(0, b, "%panel")
-
-    def transposed(self, rows: Values) -> Values:
-        """A square of vectors with rows and columns exchanged."""
-        lanes, rows = self.s.lanes, list(rows)
-        inside = 4 if self.size == 4 and lanes >= 4 else 1  # in fours, unpacking is one instruction cheaper
-
-        def pick(x: str, y: str, order: list[int]) -> str:
-            mask = ", ".join(f"i32 {o}" for o in order)
-            return self.op(f"shufflevector {self.vec} {x}, {self.vec} {y}, <{lanes} x i32> <{mask}>")
-
-        d = lanes // 2
-        while d >= inside:
-            for i in (i for i in range(lanes) if not i & d):
-                x, y = rows[i], rows[i + d]
-                rows[i] = pick(x, y, [lanes + e - d if e & d else e for e in range(lanes)])
-                rows[i + d] = pick(x, y, [lanes + e if e & d else e + d for e in range(lanes)])
-            d //= 2
-        if inside == 4:
-            fours = range(0, lanes, 4)
-            low = [o for f in fours for o in (f, lanes + f, f + 1, lanes + f + 1)]
-            first = [o for f in fours for o in (f, f + 1, lanes + f, lanes + f + 1)]
-            for i in fours:
-                a, b, c, d4 = rows[i : i + 4]
-                ab, cd = pick(a, b, low), pick(c, d4, low)
-                ab2, cd2 = pick(a, b, [o + 2 for o in low]), pick(c, d4, [o + 2 for o in low])
-                second = [o + 2 for o in first]
-                rows[i : i + 4] = (
-                    pick(ab, cd, first),
-                    pick(ab, cd, second),
-                    pick(ab2, cd2, first),
-                    pick(ab2, cd2, second),
-                )
-        return rows
+            self.loop(many, tile)
 
 
 def emit(s: Schedule, name: str) -> str:

@@ -216,9 +216,9 @@ def build(
 
 def product_launch(step: ProductStep) -> dict[str, Any]:
     from . import tile
-    from .compiler import tile_spec
+    from .compiler import instructions, tile_spec
 
-    made = tile.plan(tile_spec(step, True), jit.vector_bytes())
+    made = tile.plan(tile_spec(step, True), jit.vector_bytes(), has=instructions())
     key = f"product {jit.target()} {made.key}"
     ready = _kernels.get(key)
     if ready is None:

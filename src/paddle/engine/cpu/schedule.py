@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .arithmetic import INT8_FOURS, SIZES, Recipe
 
 PANEL_BYTES = 32768
 WINDOW_BYTES = 98304
+K_STEPS = 320  # of the reduce axes between two visits of C, at most about
+LEFT_BYTES = 131072
+SCRATCH_BYTES = 131072
 
 
 @dataclass(frozen=True)
@@ -16,6 +23,41 @@ class Dim:
     a: int = 0
     b: int = 0
     c: int = 0
+
+
+def merge(dims: list[Dim]) -> list[Dim]:
+    """Joins pairs that one loop can walk."""
+    dims = list(dims)
+    again = True
+    while again:
+        again = False
+        for x in dims:
+            for y in dims:
+                if x is not y and joins(x, y):
+                    dims = [d for d in dims if d is not x and d is not y]
+                    dims.append(replace(y, extent=x.extent * y.extent))
+                    again = True
+                    break
+            if again:
+                break
+    return dims
+
+
+ONE = Dim(1)
+
+
+def simplify(axes: Sequence[Any]) -> tuple[list[Dim], list[Dim]]:
+    """Axes of C and reduce axes, without those of extent 1, neighbours in memory merged."""
+    free = [Dim(x.extent, x.a, x.b, x.c) for x in axes if x.c is not None and x.extent != 1]
+    red = [Dim(x.extent, x.a, x.b) for x in axes if x.c is None and x.extent != 1]
+    if any(d.extent == 0 for d in red):
+        red = [Dim(0)]
+    return merge(free), merge(red)
+
+
+def joins(outer: Dim, inner: Dim) -> bool:
+    n = inner.extent
+    return outer.a == n * inner.a and outer.b == n * inner.b and outer.c == n * inner.c
 
 
 @dataclass(frozen=True)
@@ -35,6 +77,17 @@ class Cut:
     def sizes(self) -> list[tuple[int, int]]:
         """(how many, of what size), one or two."""
         return [(n, s) for n, s in ((self.n1, self.s1), (self.n2, self.s2)) if n]
+
+
+def most_steps(rounds: bool, left: str, steps: int, row: int) -> int:
+    """Steps of the reduce axes between two visits of C, for a packed B of `row` bytes a step.
+
+    Packed rows of A share the nearest cache with it. Sums that are rounded are rather visited once, as elsewhere they
+    would have to be kept apart.
+    """
+    if rounds and not left and steps <= 512 and steps * row <= 2 * PANEL_BYTES:
+        return steps
+    return min(K_STEPS, PANEL_BYTES // row * (3 if left else 4) // 4)
 
 
 def window_row(v: Dim, itemsize: int) -> int:
@@ -63,10 +116,21 @@ class Schedule:
         window: two axes (y, x), neighbours in C but not in B, that `v` joins: a unit packs all of B that it needs.
         unroll: reduce axes (from the innermost) that are written out.
         prefetch: while a panel is used, the next one is fetched; C is fetched at the start of a tile.
+        dtype: what elements count as; recipe: how they are multiplied; a_type, b_type, c_type: how they are stored.
+        has: what of the target matters for that.
+        pair: where a step takes several neighbours along a reduce axis: that axis, element by element.
+        pair_at: its place in k, where it counts in groups.
+        left: how A is packed: "k", row by row; "r", step by step for each tile of rows; "": it is read in place.
+        scratch: sums of a unit that is visited several times are kept apart, until they are rounded.
     """
 
     kind: str
     dtype: str
+    recipe: Recipe
+    a_type: str
+    b_type: str
+    c_type: str
+    has: tuple[str, ...]
     vector_bytes: int
     lanes: int
     swap: bool
@@ -94,10 +158,33 @@ class Schedule:
     prefetch: bool = False
     inner: tuple[Dim, ...] = ()
     k_outer: tuple[Dim, ...] = ()
+    pair: Dim | None = None
+    pair_at: int = -1
+    left: str = ""
+    scratch: bool = False
+
+    def stored(self, which: str) -> str:
+        """The type of A, B or C in memory."""
+        return {"a": self.a_type, "b": self.b_type, "c": self.c_type}[which]
 
     @property
     def itemsize(self) -> int:
-        return 4 if self.dtype == "float32" else 8
+        """Bytes of a group of elements."""
+        return self.recipe.size
+
+    @property
+    def rounds(self) -> bool:
+        """Whether sums are converted when they are stored."""
+        return self.c_type != {"float": "float32", "double": "float64", "i32": "int32", "i64": "int64"}[self.recipe.sum]
+
+    @property
+    def biased(self) -> bool:
+        """Whether 128 is added to the elements of A, and taken off the sums."""
+        return self.recipe is INT8_FOURS and (self.a_type, self.b_type) == ("int8", "int8")
+
+    def literal(self, stride: int) -> bool:
+        """Whether a stride of a dynamic kernel is written into its text."""
+        return stride in (0, 1, self.recipe.group)
 
     @property
     def v_blocks(self) -> int:
@@ -129,26 +216,51 @@ class Schedule:
             n *= d.extent
         return n
 
-    def numbers(self) -> dict[str, tuple[int, bool]]:
-        """Every number that a dynamic kernel reads from %dims: name -> (value, whether it is a stride)."""
-        out: dict[str, tuple[int, bool]] = {"a_offset": (self.a_offset, True), "b_offset": (self.b_offset, True)}
+    @property
+    def rows(self) -> int:
+        """Rows in a block of r1, at most."""
+        return min(self.r1_block * max(self.r1_cut.s1, self.r1_cut.s2), self.r1.extent)
+
+    @property
+    def left_row(self) -> int:
+        """Bytes of a row of packed A. Some more than it takes: rows of a power of two would crowd a few cache sets."""
+        return self.panel_steps * self.itemsize + (64 if self.left == "k" else self.itemsize)
+
+    @property
+    def scratch_row(self) -> int:
+        """Bytes of a row of sums kept apart."""
+        return self.v_block * max(self.v_cut.s1, self.v_cut.s2) * self.lanes * self.recipe.size + 64
+
+    def numbers(self) -> dict[str, tuple[int, int]]:
+        """Every number that a dynamic kernel reads from %dims: name -> (value, bytes of its unit where it is a stride).
+
+        A stride of the packed B counts steps.
+        """
+        a, b, c = (SIZES[t] for t in (self.a_type, self.b_type, self.c_type))
+        out: dict[str, tuple[int, int]] = {"a_offset": (self.a_offset, a), "b_offset": (self.b_offset, b)}
         named = [("v", self.v), ("r1", self.r1), ("r2", self.r2)]
         for kind, dims in (
             ("u", self.units), ("l", self.loops), ("k", self.k), ("p", self.panel or ()),
             ("w", self.inner), ("q", self.k_outer),
         ):  # fmt: skip
             named += [(f"{kind}{i}", d) for i, d in enumerate(dims)]
+        if self.pair is not None:
+            named.append(("g", self.pair))
         for name, d in named:
-            out[name + ".n"] = (d.extent, False)
-            out[name + ".a"] = (d.a, True)
-            out[name + ".b"] = (d.b, name[0] != "p")
-            out[name + ".c"] = (d.c, True)
+            out[name + ".n"] = (d.extent, 0)
+            out[name + ".a"] = (d.a, a)
+            out[name + ".b"] = (d.b, 0 if name[0] == "p" else b)
+            out[name + ".c"] = (d.c, c)
         for name, cut, block in (
             ("v", self.v_cut, self.v_block),
             ("r1", self.r1_cut, self.r1_block),
             ("r2", self.r2_cut, self.r2_block),
         ):
-            out[name + "_tiles"], out[name + "_block"] = (cut.tiles, False), (block, False)
-            out[name + "_blocks"] = (-(-cut.tiles // block), False)
-        out["panel_outer"] = (self.panel_outer, False)
+            out[name + "_tiles"], out[name + "_block"] = (cut.tiles, 0), (block, 0)
+            out[name + "_blocks"] = (-(-cut.tiles // block), 0)
+        out["panel_outer"] = (self.panel_outer, 0)
+        if self.left:
+            out["left_row"] = (self.left_row, 0)
+        if self.scratch:
+            out["scratch_row"] = (self.scratch_row, 0)
         return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from ..ir.graph import Graph, Value
 from ..types import TensorType
@@ -94,10 +95,11 @@ def split_products(graph: Graph, steps: list[Step]) -> list[Step]:
         result = s.outputs[0]
         extent, a, b, _ = s.product.axes[i]
         each = extent // n
-        partial = Value(graph, TensorType((n, *result.shape), result.dtype), s.node, 0, "partial")
+        kind = compute_type(result.dtype)  # parts are not rounded
+        partial = Value(graph, TensorType((n, *result.shape), kind), s.node, 0, "partial")
         axes = list(s.product.axes)
         axes[i : i + 1] = [(n, a * each, b * each, result.type.size), (each, a, b, None)]
-        product = Product(s.product.a, s.product.b, tuple(axes), s.product.a_offset, s.product.b_offset)
+        product = replace(s.product, axes=tuple(axes), out=kind)
         out.append(ProductStep([partial], s.inputs, s.node, product))
         out.append(total(partial, result, "sum", s))
     return out

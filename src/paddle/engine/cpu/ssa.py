@@ -1,4 +1,4 @@
-"""LLVM text of one scalar function, written with Python's operators.
+"""LLVM text of one function of numbers, or of vectors of them, written with Python's operators.
 
     k = Kit("f32", Features(fma=True))
     x = k.argument("x")
@@ -103,7 +103,8 @@ class Value:
     def _two(self, real: str, integer: str, other: Number, swap: bool = False) -> Value:
         o = self.k.lift(other, self.type)
         a, b = (o, self) if swap else (self, o)
-        return self.k.emit(f"{real if self.type in _REALS else integer} {self.type} {a.name}, {b.name}", self.type)
+        op = real if self.type in _REALS else integer
+        return self.k.emit(f"{op} {self.k.spell(self.type)} {a.name}, {b.name}", self.type)
 
     def __add__(self, o: Number) -> Value:
         return self._two("fadd", "add", o)
@@ -129,7 +130,7 @@ class Value:
         return self._two("fdiv", "", o, True)
 
     def __neg__(self) -> Value:
-        return self.k.emit(f"fneg {self.type} {self.name}", self.type)
+        return self.k.emit(f"fneg {self.k.spell(self.type)} {self.name}", self.type)
 
     def __and__(self, o: Number) -> Value:
         return self._two("", "and", o)
@@ -152,7 +153,7 @@ class Value:
 
     def _compare(self, real: str, integer: str, o: Number) -> Value:
         kind = f"fcmp {real}" if self.type in _REALS else f"icmp {integer}"
-        return self.k.emit(f"{kind} {self.type} {self.name}, {self.k.lift(o, self.type).name}", "i1")
+        return self.k.emit(f"{kind} {self.k.spell(self.type)} {self.name}, {self.k.lift(o, self.type).name}", "i1")
 
     def __lt__(self, o: Number) -> Value:
         return self._compare("olt", "ult", o)
@@ -183,19 +184,30 @@ class Kit:
     Attributes:
         real: the type in which it computes.
         has: what the target has.
+        lanes: of the vectors that all values are, 0 for numbers; the types of values are those of one lane.
     """
 
     def __init__(
-        self, real: str | Real, has: Features, lines: list[str] | None = None, declared: set[str] | None = None
+        self,
+        real: str | Real,
+        has: Features,
+        lines: list[str] | None = None,
+        declared: set[str] | None = None,
+        lanes: int = 0,
     ):
         self.real = {"f32": F32, "f64": F64}[real] if isinstance(real, str) else real
         self.has = has
+        self.lanes = lanes
         self.lines: list[str] = [] if lines is None else lines
         self.declared: set[str] = set() if declared is None else declared
 
     def wide(self) -> Kit:
         """The same function, computing in float64."""
-        return Kit(F64, self.has, self.lines, self.declared)
+        return Kit(F64, self.has, self.lines, self.declared, self.lanes)
+
+    def spell(self, type: str) -> str:
+        """The LLVM type of a value."""
+        return f"<{self.lanes} x {type}>" if self.lanes else type
 
     def argument(self, name: str, type: str | None = None) -> Value:
         return Value(self, type or self.real.llvm, f"%{name}")
@@ -214,29 +226,33 @@ class Kit:
         if type in _REALS:
             if type == "float" and math.isfinite(x):
                 x = struct.unpack("f", struct.pack("f", x))[0]
-            return Value(self, type, f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}")
+            return self._constant(type, f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}")
         n = int(x) & ((1 << _BITS[type]) - 1)
-        return Value(self, type, str(n - (1 << _BITS[type]) if n >> (_BITS[type] - 1) and type != "i1" else n))
+        return self._constant(type, str(n - (1 << _BITS[type]) if n >> (_BITS[type] - 1) and type != "i1" else n))
+
+    def _constant(self, type: str, text: str) -> Value:
+        return Value(self, type, f"<{', '.join([f'{type} {text}'] * self.lanes)}>" if self.lanes else text)
 
     def intrinsic(self, op: str, *args: Number) -> Value:
         type = next((a.type for a in args if isinstance(a, Value)), self.real.llvm)
         values = [self.lift(a, type) for a in args]
-        full = f"@llvm.{op}.{_REALS[type].name}"
-        self.declared.add(f"declare {type} {full}({', '.join([type] * len(values))})")
-        return self.emit(f"call {type} {full}({', '.join(f'{type} {v.name}' for v in values)})", type)
+        t = self.spell(type)
+        full = f"@llvm.{op}.{f'v{self.lanes}' if self.lanes else ''}{_REALS[type].name}"
+        self.declared.add(f"declare {t} {full}({', '.join([t] * len(values))})")
+        return self.emit(f"call {t} {full}({', '.join(f'{t} {v.name}' for v in values)})", type)
 
     # -- types --
     def bits(self, x: Value) -> Value:
         to = "i16" if x.type == "half" else _REALS[x.type].integer
-        return self.emit(f"bitcast {x.type} {x.name} to {to}", to)
+        return self.convert(x, "bitcast", to)
 
     def number(self, n: Value) -> Value:
         """The float with these bits."""
         to = {"i32": "float", "i64": "double", "i16": "half"}[n.type]
-        return self.emit(f"bitcast {n.type} {n.name} to {to}", to)
+        return self.convert(n, "bitcast", to)
 
     def convert(self, x: Value, how: str, to: str) -> Value:
-        return self.emit(f"{how} {x.type} {x.name} to {to}", to)
+        return self.emit(f"{how} {self.spell(x.type)} {x.name} to {self.spell(to)}", to)
 
     # -- arithmetic --
     def fma(self, a: Number, b: Number, c: Number) -> Value:
@@ -283,7 +299,8 @@ class Kit:
     def select(self, c: Value, a: Number, b: Number) -> Value:
         type = next((v.type for v in (a, b) if isinstance(v, Value)), self.real.llvm)
         x, y = self.lift(a, type), self.lift(b, type)
-        return self.emit(f"select i1 {c.name}, {type} {x.name}, {type} {y.name}", type)
+        t = self.spell(type)
+        return self.emit(f"select {self.spell('i1')} {c.name}, {t} {x.name}, {t} {y.name}", type)
 
     def abs(self, x: Value) -> Value:
         return self.intrinsic("fabs", x)

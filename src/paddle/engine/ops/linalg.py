@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import invalid_argument, need_equal_dtypes
-from ..types import TensorType, broadcast_shapes
+from ..types import TensorType, bfloat16, broadcast_shapes, int8, int32
 from .elementwise import conj, sum_to
 from .registry import Operator, operator
 from .shape import reshape
@@ -18,6 +18,7 @@ class MatMul(Operator):
     """out[..., i, j] = sum over k of x[..., i, k] * y[..., k, j]; the last two axes of x, y swapped where asked.
 
     Shapes: x [..., M, K], y [..., K, N] -> out [..., M, N]; the leading axes broadcast.
+    Dtypes: of the arguments; int8 gives int32. Sums of 16-bit floats are float32 and rounded once.
     """
 
     transpose_x: bool = False
@@ -44,7 +45,7 @@ class MatMul(Operator):
                 expected="equal sizes, or 1, in all but the last two axes",
                 received=f"x: {x}, y: {y}",
             ) from None
-        return TensorType((*batch, m, n), x.dtype)
+        return TensorType((*batch, m, n), int32 if x.dtype is int8 else x.dtype)
 
     def hint(self, x: TensorType, y: TensorType) -> str:
         if not self.transpose_y and x.shape[-1] == y.shape[-1]:
@@ -56,7 +57,7 @@ class MatMul(Operator):
         y = np.swapaxes(y, -1, -2) if self.transpose_y else y
         if x.dtype.itemsize < 4 and x.dtype.kind not in "iub":
             return np.matmul(x.astype("float32"), y.astype("float32")).astype(x.dtype)
-        return np.matmul(x, y)
+        return np.matmul(x, y, dtype="int32" if x.dtype == "int8" else None)
 
     def vjp(self, g, out, x, y):
         tx, ty = self.transpose_x, self.transpose_y
@@ -73,14 +74,14 @@ class MatMul(Operator):
         def term(q):
             a = k.load(x, [*bx, q, i] if self.transpose_x else [*bx, i, q])
             b = k.load(y, [*by, j, q] if self.transpose_y else [*by, q, j])
-            return a * b
+            return k.cast(a, int32) * k.cast(b, int32) if x.dtype is int8 else a * b
 
         return k.sum([x.shape[-2 if self.transpose_x else -1]], term)
 
     def xla(self, jnp, x, y):
         x = jnp.swapaxes(x, -1, -2) if self.transpose_x else x
         y = jnp.swapaxes(y, -1, -2) if self.transpose_y else y
-        return jnp.matmul(x, y)
+        return jnp.matmul(x, y, preferred_element_type="int32" if x.dtype == "int8" else None)
 
     def spmd(self, *types):
         left = "...km" if self.transpose_x else "...mk"
@@ -101,6 +102,10 @@ class MatMul(Operator):
         yield cls(), (f(3, 0), f(0, 4))
         yield cls(), (rng.normal(size=(7, 3)), rng.normal(size=(3, 2)))
         yield cls(), (rng.integers(-5, 5, (4, 3)), rng.integers(-5, 5, (3, 2)))
+        for dtype in ("float16", bfloat16.np):
+            yield cls(False, True), (f(5, 33).astype(dtype), f(18, 33).astype(dtype))
+            yield cls(True, False), (f(2, 34, 5).astype(dtype), f(34, 7).astype(dtype))
+        yield cls(), (rng.integers(-128, 128, (5, 30), "int8"), rng.integers(-128, 128, (30, 17), "int8"))
 
 
 _PLAIN = {(tx, ty): MatMul(tx, ty) for tx in (False, True) for ty in (False, True)}
