@@ -32,6 +32,19 @@ def _square(x: Tensor, name: str, kind: type[Exception] = ValueError) -> Tensor:
     return x
 
 
+def _matrices(x: Tensor, name: str, floating: bool = False, kind: type[Exception] = ValueError) -> Tensor:
+    if x.ndim < 2:
+        raise kind(errors.message("InvalidArgument", f"{name}: x is not made of matrices.", "[..., M, N]", f"{x.type}"))
+    if floating and x.dtype.kind not in "fc":
+        raise errors.invalid_argument(
+            f"{name}: not for {x.dtype.name}.",
+            expected="float32, float64 or complex",
+            received=f"x: {x.type}",
+            hint="cast it, as in x.astype('float32').",
+        )
+    return x
+
+
 @public(method=True)
 def inverse(x: Tensor, name: str | None = None) -> Tensor:
     """The inverse of each square matrix [..., N, N].
@@ -278,6 +291,7 @@ def lstsq(x: Tensor, y: Tensor, rcond: float | None = None, driver: str | None =
     """
     need_tensor(x, "lstsq", kind=TypeError)
     need_tensor(y, "lstsq", "y", TypeError)
+    _matrices(x, "lstsq", True)
     driver = driver or "gelsy"
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise errors.invalid_argument("lstsq: no such driver.", expected="gels, gelsy, gelsd, gelss", received=driver)
@@ -313,6 +327,7 @@ def pinv(x: Tensor, rcond: Any = 1e-15, hermitian: bool = False, name: str | Non
         [[0.5, 0.0], [0.0, 0.25]]
     """
     need_tensor(x, "pinv")
+    _matrices(x, "pinv", True)
     floor = max(x.type.shape[-2:]) * float(np.finfo(x.dtype.np).eps)
     if hermitian:
         w, v = ops.Eigh()(_square(x, "pinv"))
@@ -435,6 +450,8 @@ def lu_unpack(x: Tensor, y: Tensor, unpack_ludata: bool = True, unpack_pivots: b
     """
     need_tensor(x, "lu_unpack", kind=TypeError)
     need_tensor(y, "lu_unpack", "y", TypeError)
+    _matrices(x, "lu_unpack")
+    _pivots(y, "lu_unpack")
     m, n = x.type.shape[-2:]
     k = min(m, n)
     p = low = up = None
@@ -444,6 +461,13 @@ def lu_unpack(x: Tensor, y: Tensor, unpack_ludata: bool = True, unpack_pivots: b
     if unpack_pivots:
         p = on_host(lambda v: _permutation(v, m).astype(x.dtype.np), y)
     return p, low, up
+
+
+def _pivots(y: Tensor, name: str) -> None:
+    if y.dtype.name != "int32":
+        raise errors.invalid_argument(
+            f"{name}: the pivots are not those of lu.", expected="int32, from paddle.linalg.lu", received=f"{y.type}"
+        )
 
 
 def lu_solve(b: Tensor, lu: Tensor, pivots: Tensor, trans: str = "N", name: str | None = None) -> Tensor:
@@ -458,6 +482,8 @@ def lu_solve(b: Tensor, lu: Tensor, pivots: Tensor, trans: str = "N", name: str 
         need_tensor(t, "lu_solve", label, TypeError)
     if trans not in ("N", "T", "C"):
         raise errors.invalid_argument("lu_solve: no such form.", expected="N, T or C", received=repr(trans))
+    _square(lu, "lu_solve")
+    _pivots(pivots, "lu_solve")
     p = on_host(lambda v: _permutation(v, lu.type.shape[-1]).astype(lu.dtype.np), pivots)
     if trans == "N":
         half = ops.TriangularSolve(False, False, True)(lu, ops.mm(ops.transpose_last(p), b))
@@ -501,6 +527,7 @@ def householder_product(x: Tensor, tau: Tensor, name: str | None = None) -> Tens
     """
     need_tensor(x, "householder_product", kind=TypeError)
     need_tensor(tau, "householder_product", "tau", TypeError)
+    _matrices(x, "householder_product", True, AssertionError)
     return ops._cut(_reflections(x, tau), -1, x.type.shape[-1])
 
 
@@ -599,6 +626,7 @@ def svd_lowrank(x: Tensor, q: int | None = None, niter: int = 2, M: Any = None,
         [[4, 2], [2], [3, 2]]
     """
     need_tensor(x, "svd_lowrank")
+    _matrices(x, "svd_lowrank", True)
     a = x if M is None else x - M
     m, n = a.type.shape[-2:]
     k = min(6, m, n) if q is None else q
@@ -626,5 +654,6 @@ def pca_lowrank(x: Tensor, q: int | None = None, center: bool = True, niter: int
         [[4, 2], [2], [3, 2]]
     """
     need_tensor(x, "pca_lowrank")
+    _matrices(x, "pca_lowrank", True)
     k = min(6, *x.type.shape[-2:]) if q is None else q
     return svd_lowrank(x - mean_(x, (x.ndim - 2,), True) if center else x, k, niter)

@@ -8,6 +8,7 @@ import paddle
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(2, 4, 3))
 S = RNG.normal(size=(2, 3, 3))
+S0 = paddle.ones([2, 2])
 P = S @ S.swapaxes(1, 2) + 3 * np.eye(3)
 
 
@@ -122,3 +123,20 @@ def test_bad_input():
         paddle.norm(paddle.ones([2, 2]), 3, axis=[0, 1])
     with pytest.raises(TypeError):
         paddle.norm([1.0])
+
+
+@pytest.mark.parametrize("call", [
+    lambda v, i: paddle.linalg.lstsq(v, v), lambda v, i: paddle.linalg.lu_unpack(v, i[0]),
+    lambda v, i: paddle.linalg.lu_unpack(S0, S0), lambda v, i: paddle.linalg.lu_solve(S0, S0, S0),
+    lambda v, i: paddle.linalg.svd_lowrank(v), lambda v, i: paddle.linalg.pca_lowrank(v),
+    lambda v, i: paddle.linalg.pinv(v), lambda v, i: paddle.linalg.pinv(i), lambda v, i: paddle.linalg.lstsq(i, i),
+    lambda v, i: paddle.gcd(v, v), lambda v, i: paddle.lcm(v, v),
+])  # fmt: skip
+def test_what_is_no_matrix_or_of_another_type_is_refused_at_the_call(call):
+    with pytest.raises(ValueError, match=r"(?s)^\(InvalidArgument\).*expected:.*received:"):
+        call(paddle.ones([4]), paddle.ones([2, 2], "int64"))
+
+
+def test_householder_product_needs_matrices():
+    with pytest.raises(AssertionError, match="not made of matrices"):
+        paddle.linalg.householder_product(paddle.ones([3]), paddle.ones([3]))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import types
-from ..errors import offending
+from ..errors import invalid_argument, offending
 from ..types import TensorType
 from .complex import ToComplex, part_of
 from .elementwise import (
@@ -616,6 +616,26 @@ def _whole_samples(cls, rng):
     yield cls(), (np.array([0, 0, 5]), np.array([0, 4, 0]))
 
 
+def _whole(name: str) -> Any:
+    def prepare(x: Any, y: Any) -> tuple[Any, Any]:
+        x, y = promoted(name, x, y)
+        if x.dtype.kind not in "iu":
+            raise invalid_argument(
+                f"{name}: not for {x.dtype.name}.",
+                expected="an integer type",
+                received=f"x: {x.dtype.name}, y: {y.dtype.name}",
+            )
+        return x, y
+
+    return prepare
+
+
 EUCLID = absent("each element takes its own number of steps: runs its numpy form")
-gcd = binary("gcd", numpy=np.gcd, vjp=None, loops=EUCLID, xla=lambda jnp, x, y: jnp.gcd(x, y), samples=_whole_samples)
-lcm = binary("lcm", numpy=np.lcm, vjp=None, loops=EUCLID, xla=lambda jnp, x, y: jnp.lcm(x, y), samples=_whole_samples)
+gcd = binary(
+    "gcd", numpy=np.gcd, vjp=None, loops=EUCLID, xla=lambda jnp, x, y: jnp.gcd(x, y), prepare=_whole("gcd"),
+    samples=_whole_samples,
+)  # fmt: skip
+lcm = binary(
+    "lcm", numpy=np.lcm, vjp=None, loops=EUCLID, xla=lambda jnp, x, y: jnp.lcm(x, y), prepare=_whole("lcm"),
+    samples=_whole_samples,
+)  # fmt: skip
