@@ -61,15 +61,36 @@ class LBFGS(Optimizer):
         self.tolerance_grad, self.tolerance_change = tolerance_grad, tolerance_change
         self.history_size, self.line_search_fn = history_size, line_search_fn
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
-        self._memory: dict[str, Any] = {"func_evals": 0, "n_iter": 0}
+        self._memory: dict[str, Any] = {}
 
     def state_dict(self) -> dict[str, Any]:
-        """The memory of the method: under `state`, counts, directions and changes."""
-        return {"state": dict(self._memory)}
+        """The memory of the method, under `state`.
+
+        `func_evals` and `n_iter` are counts; `d` the direction and `alpha` the length of the last step, from where
+        the gradient was `prev_flat_grad` and the loss `prev_loss`; `old_sk` and `old_yk` the last changes of
+        parameters and gradients, `ro` the inverses of their products; `H_diag` the first guess of the inverse Hessian;
+        `al` the weights of the last recursion, as many as history_size.
+        """
+        state = {k: [_tensor(t) for t in v] if isinstance(v, list) else _tensor(v) for k, v in self._memory.items()}
+        return {"state": state}
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over what state_dict gave."""
-        self._memory = dict(state_dict["state"])
+        expected = "what LBFGS.state_dict() gives"
+        if not isinstance(state_dict, dict):
+            raise errors.no_attribute(
+                "LBFGS.set_state_dict: this is no state.", expected=expected, received=type(state_dict).__name__
+            )
+        if not isinstance(state_dict.get("state"), dict):
+            raise errors.missing_key(
+                "LBFGS.set_state_dict: there is no state of LBFGS.",
+                expected=expected,
+                received=f"a dict with {list(state_dict)}",
+            )
+        found = {
+            k: [_array(t) for t in v] if isinstance(v, list) else _array(v) for k, v in state_dict["state"].items()
+        }
+        self._memory = found
 
     set_dict = load_state_dict = set_state_dict
 
@@ -106,14 +127,14 @@ class LBFGS(Optimizer):
         """-H g by the two-loop recursion."""
         m = self._memory
         q = -g
-        weights = []
-        for s, y, r in zip(reversed(m["s"]), reversed(m["y"]), reversed(m["ro"])):
-            a = float(s @ q) * r
-            weights.append(a)
-            q = q - a * y
+        weights = m["al"] = [None] * self.history_size
+        changes = list(enumerate(zip(m["old_sk"], m["old_yk"], m["ro"])))
+        for i, (s, y, r) in reversed(changes):
+            weights[i] = (s @ q) * r
+            q = q - weights[i] * y
         d = q * m["H_diag"]
-        for s, y, r, a in zip(m["s"], m["y"], m["ro"], reversed(weights)):
-            d = d + s * (a - float(y @ d) * r)
+        for i, (s, y, r) in changes:
+            d = d + s * (weights[i] - (y @ d) * r)
         return d
 
     def step(self, closure: Callable[[], Any]) -> Tensor:  # type: ignore[override]
@@ -129,7 +150,8 @@ class LBFGS(Optimizer):
             first = closure()
         loss, m = float(first.item()), self._memory
         evals = 1
-        m["func_evals"] += 1
+        m["func_evals"] = m.get("func_evals", 0) + 1
+        m.setdefault("n_iter", 0)
         g = self._gradient()
         if np.abs(g).max(initial=0.0) <= self.tolerance_grad:
             return first
@@ -139,20 +161,20 @@ class LBFGS(Optimizer):
             m["n_iter"] += 1
             if m["n_iter"] == 1:
                 d = -g
-                m.update(s=[], y=[], ro=[], H_diag=1.0)
+                m.update(old_sk=[], old_yk=[], ro=[], H_diag=g.dtype.type(1))
             else:
                 y, s = g - m["prev_flat_grad"], m["d"] * m["alpha"]
-                ys = float(y @ s)
+                ys = y @ s
                 if ys > 1e-10:
-                    if len(m["s"]) == self.history_size:
-                        for k in ("s", "y", "ro"):
+                    if len(m["old_sk"]) == self.history_size:
+                        for k in ("old_sk", "old_yk", "ro"):
                             m[k].pop(0)
-                    m["s"].append(s)
-                    m["y"].append(y)
-                    m["ro"].append(1.0 / ys)
-                    m["H_diag"] = ys / float(y @ y)
+                    m["old_sk"].append(s)
+                    m["old_yk"].append(y)
+                    m["ro"].append(1 / ys)
+                    m["H_diag"] = ys / (y @ y)
                 d = self._direction(g)
-            m["prev_flat_grad"], previous = g, loss
+            m["prev_flat_grad"], m["prev_loss"], previous = g, loss, loss
             alpha = min(1.0, 1.0 / np.abs(g).sum()) * lr if m["n_iter"] == 1 else lr
             slope = float(g @ d)
             m["d"] = d
@@ -178,6 +200,14 @@ class LBFGS(Optimizer):
             if evals >= self.max_eval or small or still or abs(loss - previous) < self.tolerance_change:
                 break
         return first
+
+
+def _tensor(value: Any) -> Any:
+    return tracing.from_array(np.array(value)) if isinstance(value, (np.ndarray, np.floating)) else value
+
+
+def _array(value: Any) -> Any:
+    return np.array(value.array())[()] if isinstance(value, Tensor) else value
 
 
 def _grad_enabled() -> Any:

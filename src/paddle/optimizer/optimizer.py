@@ -591,8 +591,12 @@ class Optimizer:
         ]
 
     @guard
-    def apply_gradients(self, params_grads: list[tuple[Any, Tensor]]) -> None:
-        """Updates the given parameters by the given gradients."""
+    def apply_gradients(self, params_grads: list[tuple[Any, Tensor]]) -> list[Any]:
+        """Updates the given parameters by the given gradients.
+
+        Returns:
+            list: empty: in dynamic mode there are no operations to run later.
+        """
         by_id = {id(p): g for p, g in params_grads}
         found = [
             (rule, [(p, by_id[id(p)]) for p in params if id(p) in by_id], clip, decay)
@@ -600,6 +604,7 @@ class Optimizer:
         ]
         self._apply(found)
         self._plan = None
+        return []
 
     @guard
     def append_regularization_ops(
@@ -631,7 +636,7 @@ class Optimizer:
             no_grad_set (set, optional): not these.
 
         Returns:
-            tuple: None, and the pairs of parameter and gradient.
+            tuple: an empty list, and the pairs of parameter and gradient.
         """
         if not isinstance(loss, Tensor):
             raise errors.asserted(
@@ -640,8 +645,7 @@ class Optimizer:
                 received=f"loss: {type(loss).__name__}",
             )
         pairs = self.backward(loss, startup_program, parameters, no_grad_set)
-        self.apply_gradients(pairs)
-        return None, pairs
+        return self.apply_gradients(pairs), pairs
 
     def get_opti_var_name_list(self) -> list[str]:
         """Names of all states."""
@@ -662,7 +666,7 @@ class Optimizer:
         if not moved or len(params) != len(before):  # the rules of groups are there before their lists are whole
             return
         shared = self._places["done"]  # by rules of groups, which hold the same dictionaries
-        for name in ("_states", "_cohorts", "_names", "_coeffs", "_decays"):
+        for name in ("_states", "_cohorts", "_names", "_coeffs", "_of_groups"):
             found = self.__dict__.get(name)
             if found is None or any(found is d for d in shared):
                 continue

@@ -559,20 +559,18 @@ class Lamb(Optimizer):
 
     def _add_param_group(self, group):
         super()._add_param_group(group)
-        if "lamb_weight_decay" in group:
-            own = self.__dict__.setdefault("_decays", {})
-            own.update({id(p): group["lamb_weight_decay"] for p in self._param_groups[-1]["params"]})
-
-    def _group_decay(self, rule, weight_decay):
-        return None
+        own = self.__dict__.setdefault("_of_groups", {})
+        excluded = group.get("exclude_from_weight_decay_fn", self._exclude)
+        decay = group.get("lamb_weight_decay", self._lamb_weight_decay)
+        own.update({id(p): (excluded, decay) for p in self._param_groups[-1]["params"]})
 
     def init_state(self, p):
         return {"moment1": full(p, 0.0), "moment2": full(p, 0.0)}
 
     def parameter_config(self, p):
-        if self._exclude is not None and self._exclude(p):
-            return 0.0
-        return self.__dict__.get("_decays", {}).get(id(p), self._lamb_weight_decay)
+        default = (self._exclude, self._lamb_weight_decay)
+        excluded, decay = self.__dict__.get("_of_groups", {}).get(id(p), default)
+        return 0.0 if excluded is not None and excluded(p) else decay
 
     def update(self, p, g, state, lr):
         (b1, b2), decay = _held(p, self._beta1, self._beta2), state["config"]

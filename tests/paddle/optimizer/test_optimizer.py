@@ -181,8 +181,8 @@ def test_minimize_and_apply_gradients():
     opt = O.SGD(0.1, parameters=[p])
     loss = (p * 2.0).sum()
     loss.backward()
-    _, pairs = opt.minimize(loss)
-    assert pairs[0][0] is p and abs(p.item() - 0.8) < 1e-6
+    operations, pairs = opt.minimize(loss)
+    assert operations == [] and pairs[0][0] is p and abs(p.item() - 0.8) < 1e-6
     opt.apply_gradients([(p, paddle.to_tensor([1.0]))])
     assert abs(p.item() - 0.7) < 1e-6
     assert opt.backward(loss, no_grad_set={p}) == []

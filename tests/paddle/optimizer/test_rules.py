@@ -249,3 +249,44 @@ def test_lbfgs_finds_the_minimum():
         assert np.abs(p.grad.numpy()).max() < 1e-4
     state = opt.state_dict()["state"]
     assert state["n_iter"] > 0 and state["func_evals"] > 0
+
+
+def test_lbfgs_goes_on_from_its_state():
+    def make():
+        p = parameter([1.5, -1.0])
+        opt = O.LBFGS(0.5, max_iter=2, history_size=3, parameters=[p])
+
+        def closure():
+            opt.clear_grad()
+            loss = (p[0] - 0.5) ** 2 * 3.0 + (p[1] + 0.25) ** 2 + (p[0] * p[1]) ** 2 * 0.1
+            loss.backward()
+            return loss
+
+        return p, opt, lambda: opt.step(closure).item()
+
+    p, opt, step = make()
+    assert opt.state_dict() == {"state": {}}
+    step(), step()
+    q, other, follow = make()
+    other.set_state_dict(opt.state_dict())
+    q.set_value(p.detach())
+    assert [follow(), follow()] == [step(), step()]
+    state = opt.state_dict()["state"]
+    assert len(state["al"]) == 3 and state["old_sk"][0].shape == [2] and state["H_diag"].shape == []
+    with pytest.raises(KeyError, match="no state of LBFGS"):
+        other.set_state_dict({})
+    with pytest.raises(AttributeError, match="no state"):
+        other.set_state_dict(None)
+
+
+def test_lamb_groups():
+    def moved(**group):
+        p = parameter([1.0, 2.0])
+        return run(O.Lamb(0.1, 0.2, parameters=[{"params": [p], **group}]), p, [np.array([-0.2, 0.5])])
+
+    plain = moved()
+    np.testing.assert_array_equal(moved(lamb_weight_decay=0.2), plain)
+    free = moved(exclude_from_weight_decay_fn=lambda p: True)
+    np.testing.assert_array_equal(moved(lamb_weight_decay=0.0), free)
+    assert not np.allclose(free, plain)
+    assert not np.allclose(moved(weight_decay=0.5), plain)  # a term of the gradient, as for all optimizers
