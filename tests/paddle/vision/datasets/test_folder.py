@@ -32,7 +32,7 @@ def test_dataset_folder(tree):
 def test_image_folder(tree):
     data = ImageFolder(tree, np.load, (".npy",))
     assert names(data.samples) == ["3.npy", "1.NPY", "2.npy"] and data[0][0].tolist() == [14]
-    assert names(ImageFolder(tree, np.load, is_valid_file=lambda p: "2" in p).samples) == ["2.npy"]
+    assert names(ImageFolder(tree, np.load, is_valid_file=lambda p: p.endswith("2.npy")).samples) == ["2.npy"]
     assert len(DatasetFolder(tree, np.load, is_valid_file=lambda p: p.endswith("txt"))) == 2
 
 
