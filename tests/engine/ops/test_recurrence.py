@@ -102,9 +102,10 @@ def case(kind, steps, reverse):
     return op, [RNG.normal(size=s) for s in (*shapes, (steps, 2, 3))]
 
 
-@pytest.mark.parametrize("steps, reverse", [(1, False), (4, False), (3, True)])
+@pytest.mark.parametrize("steps", [1, 4])
 @pytest.mark.parametrize("kind", BODIES)
-def test_odd_bodies(kind, steps, reverse, tier):
+def test_odd_bodies(kind, steps, tier):
+    reverse = len(kind) % 2 == 0  # some this way, some that
     op, arrays = case(kind, steps, reverse)
     states, body = BODIES[kind]
     want, slopes = values(one_by_one(body, states, steps, reverse), arrays)
