@@ -24,7 +24,7 @@ from ..nn.layer.norm import (
 )
 from ..nn.layer.state import retype
 from ..optimizer import Optimizer
-from .mode import Mode
+from .mode import Mode, in_force, observed
 
 __all__ = ["amp_decorate", "amp_guard", "auto_cast", "autocast", "decorate", "get_autocast_cpu_dtype",
            "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_enabled"]  # fmt: skip
@@ -81,7 +81,7 @@ class auto_cast(contextlib.ContextDecorator):
         self._before: list[Mode | None] = []
 
     def __enter__(self) -> None:
-        self._before.append(tracing.current().set_amp(self._mode))
+        self._before.append(tracing.current().set_amp(observed(self._mode)))
 
     def __exit__(self, *exc: Any) -> None:
         tracing.current().set_amp(self._before.pop())
@@ -128,7 +128,7 @@ def is_autocast_enabled(device_type: Any = None) -> bool:
         ...     paddle.amp.is_autocast_enabled()
         True
     """
-    return tracing.current().amp is not None
+    return in_force() is not None
 
 
 def get_autocast_dtype(device_type: Any = None) -> str:
@@ -139,7 +139,7 @@ def get_autocast_dtype(device_type: Any = None) -> str:
         ...     paddle.amp.get_autocast_dtype()
         'bfloat16'
     """
-    mode = tracing.current().amp
+    mode = in_force()
     return "float16" if mode is None else mode.low.name
 
 

@@ -215,7 +215,8 @@ def survey(trace: Trace, node: TrieNode, values: dict[int, Tensor]) -> tuple[tup
     live, differentiable, spare, _, _ = _look(values, _DEAD, _ONE_OWNER)
     if differentiable and tape.keep_records(trace, differentiable):
         _, _, spare, _, _ = _look(values, _DEAD, _ONE_OWNER)  # some arrays are saved for a backward now
-    slots = [s for s in live if values[s].buffer is None]
+    # an inspector sees what nobody holds too
+    slots = [s for s in (live if inspector is None else values) if values[s].buffer is None]
     if trace.shadows:
         extra = {
             s.slot
@@ -315,6 +316,18 @@ def read_foreign(trace: Trace, t: Tensor) -> None:
             t.buffer = a
 
 
+# Who looks at all that is computed, operator by operator, or None: a function of a node and the arrays it has given.
+inspector: Callable[[Any, list[np.ndarray]], None] | None = None
+
+
+def inspect(look: Callable[[Any, list[np.ndarray]], None] | None) -> None:
+    """Sets the inspector. What was recorded before is computed first. While there is one, nothing is compiled."""
+    global inspector
+    forget_programs()
+    inspector = look
+    _settings_changed(None)
+
+
 def _settings_changed(_: Any) -> None:
     """Programs made under other settings are not used any more."""
     forget_programs()
@@ -332,8 +345,8 @@ def statistics() -> dict[str, dict[str, float]]:
 # ---- back ends --------------------------------------------------------------------------------
 def backend(graph: Graph, donated: tuple[bool, ...], again: Callable[[], Graph] | None = None) -> Any:
     """What runs a graph on the current device. again: makes the graph anew, so that it need not be kept."""
-    if flags.get("FLAGS_check_nan_inf"):
-        return Reference(graph, check=True)
+    if inspector is not None or flags.get("FLAGS_check_nan_inf"):
+        return Reference(graph, inspector or require_finite)
     if flags.get("FLAGS_reference"):
         return Reference(graph)
     from ..cpu.executor import Executor
@@ -344,12 +357,12 @@ def backend(graph: Graph, donated: tuple[bool, ...], again: Callable[[], Graph] 
 class Reference:
     """Runs every node by its numpy meaning, in order. The definition that compiled programs are held to.
 
-    check: raise at the first node that gives NaN or infinity.
+    look: called with each node and what it has given.
     """
 
-    def __init__(self, graph: Graph, check: bool = False):
+    def __init__(self, graph: Graph, look: Callable[[Any, list[np.ndarray]], None] | None = None):
         self.graph = graph
-        self.check = check
+        self.look = look
         last: dict[Value, int] = {}
         for i, n in enumerate(graph.nodes):
             for v in n.inputs:
@@ -373,8 +386,8 @@ class Reference:
                 ) from None
             for v, a in zip(node.outputs, out):
                 env[v] = conform(a, v)
-                if self.check and v.dtype.is_differentiable and not np.isfinite(env[v]).all():
-                    raise not_finite(node, env[v])
+            if self.look is not None:
+                self.look(node, [env[v] for v in node.outputs])
             for v in dies:
                 del env[v]
         return [env[v] for v in self.graph.outputs]
@@ -384,6 +397,13 @@ def conform(a: Any, v: Value) -> np.ndarray:
     a = np.ascontiguousarray(a) if np.ndim(a) else np.asarray(a)
     assert a.dtype == v.dtype.np and a.shape == v.shape, f"{v.node}: gave {a.dtype}{a.shape}, inferred {v.type}"
     return a
+
+
+def require_finite(node: Any, arrays: list[np.ndarray]) -> None:
+    """Raises at the first node that gives NaN or infinity."""
+    for v, a in zip(node.outputs, arrays):
+        if v.dtype.is_differentiable and not np.isfinite(a).all():
+            raise not_finite(node, a)
 
 
 def not_finite(node: Any, a: np.ndarray) -> Exception:
