@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from . import debugging
 from .amp_lists import black_list, white_list
 from .auto_cast import (
     amp_decorate, amp_guard, auto_cast, autocast, decorate, get_autocast_cpu_dtype, get_autocast_dtype,
@@ -13,6 +12,14 @@ from .grad_scaler import AmpScaler, GradScaler, OptimizerState
 __all__ = ["GradScaler", "auto_cast", "decorate", "get_autocast_cpu_dtype", "get_autocast_dtype",
            "get_autocast_gpu_dtype", "is_autocast_enabled", "is_bfloat16_supported",
            "is_float16_supported"]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:  # what few programs need
+    if name in ("debugging", "accuracy_compare"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def is_float16_supported(device: Any = None) -> bool:
