@@ -41,7 +41,11 @@ class Metric(abc.ABC):
         ...     def name(self): return "count"
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self) -> None:
+        super().__init__()
+
+    def _no_more(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Raises for arguments that nobody knows."""
         if args or kwargs:
             told = ", ".join([*map(repr, args), *(f"{k}={v!r}" for k, v in kwargs.items())])
             raise errors.invalid_type(f"{type(self).__name__}: unknown arguments.", expected="none", received=told)
@@ -86,7 +90,8 @@ class Accuracy(Metric):
     """
 
     def __init__(self, topk: Sequence[int] = (1,), name: str | None = None, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+        super().__init__()
+        self._no_more(args, kwargs)
         self.topk = topk
         self.maxk = max(topk)
         prefix = name or "acc"
@@ -146,7 +151,8 @@ class _Counter(Metric):
     _default_name = ""
 
     def __init__(self, name: str = "", *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+        super().__init__()
+        self._no_more(args, kwargs)
         self._name = name or self._default_name
         self.reset()
 
@@ -245,7 +251,8 @@ class Auc(Metric):
     """
 
     def __init__(self, curve: str = "ROC", num_thresholds: int = 4095, name: str = "auc", *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+        super().__init__()
+        self._no_more(args, kwargs)
         self._curve, self._num_thresholds, self._name = curve, num_thresholds, name
         self.reset()
 

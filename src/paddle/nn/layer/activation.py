@@ -69,7 +69,7 @@ GELU = _activation(
 Silu = layer_class(
     "Silu",
     {"inplace": False, "name": None},
-    lambda s, x: _silu(s, x),
+    lambda self, x: _silu(self, x),
     shown=("inplace",),
     doc="x sigmoid(x).\n\n    Args:\n        inplace (bool): overwrites the input. Default: False.\n"
     "        name (str, optional): for printing.\n",

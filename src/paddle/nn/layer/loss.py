@@ -88,20 +88,20 @@ CrossEntropyLoss = _loss(
 )
 MSELoss = _loss(
     "MSELoss",
-    lambda s, input, label: F.mse_loss(input, label, s.reduction),
+    lambda self, input, label: F.mse_loss(input, label, self.reduction),
     "The square of the difference.",
     reduction="mean",
 )
 L1Loss = _loss(
     "L1Loss",
-    lambda s, input, label: F.l1_loss(input, label, s.reduction, name=s.name),
+    lambda self, input, label: F.l1_loss(input, label, self.reduction, name=self.name),
     "The size of the difference.",
     reduction="mean",
     name=None,
 )
 BCELoss = _loss(
     "BCELoss",
-    lambda s, input, label: F.binary_cross_entropy(input, label, s.weight, s.reduction, s.name),
+    lambda self, input, label: F.binary_cross_entropy(input, label, self.weight, self.reduction, self.name),
     "Cross entropy of probabilities and labels of two classes.",
     weight=None,
     reduction="mean",
@@ -109,8 +109,8 @@ BCELoss = _loss(
 )
 BCEWithLogitsLoss = _loss(
     "BCEWithLogitsLoss",
-    lambda s, logit, label: F.binary_cross_entropy_with_logits(
-        logit, label, s.weight, s.reduction, s.pos_weight, s.name
+    lambda self, logit, label: F.binary_cross_entropy_with_logits(
+        logit, label, self.weight, self.reduction, self.pos_weight, self.name
     ),
     "Cross entropy of logits and labels of two classes.",
     weight=None,
@@ -120,8 +120,8 @@ BCEWithLogitsLoss = _loss(
 )
 NLLLoss = _loss(
     "NLLLoss",
-    lambda s, input, label: F.nll_loss(
-        input, label, weight=s.weight, ignore_index=s.ignore_index, reduction=s.reduction, name=s.name
+    lambda self, input, label: F.nll_loss(
+        input, label, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction, name=self.name
     ),
     "The log probability of the label, negative.",
     weight=None,
@@ -131,10 +131,10 @@ NLLLoss = _loss(
 )
 KLDivLoss = _loss(
     "KLDivLoss",
-    lambda s, input, label: (
-        F.kl_div(input, label, s.reduction, log_target=s.log_target)
-        if s.log_target
-        else F.kl_div(input, label, s.reduction)
+    lambda self, input, label: (
+        F.kl_div(input, label, self.reduction, log_target=self.log_target)
+        if self.log_target
+        else F.kl_div(input, label, self.reduction)
     ),
     "Kullback-Leibler divergence of a distribution, given by its logarithm, from the label.",
     check=None,
@@ -143,8 +143,8 @@ KLDivLoss = _loss(
 )
 SmoothL1Loss = _loss(
     "SmoothL1Loss",
-    lambda s, input, label: F.smooth_l1_loss(
-        input, label, reduction=s.reduction, delta=s.delta, **({} if s.is_huber else {"is_huber": False})
+    lambda self, input, label: F.smooth_l1_loss(
+        input, label, reduction=self.reduction, delta=self.delta, **({} if self.is_huber else {"is_huber": False})
     ),
     "Half the square of the difference where small, its size elsewhere.",
     check=None,
@@ -156,7 +156,9 @@ SmoothL1Loss = _loss(
 HuberLoss = SmoothL1Loss
 MarginRankingLoss = _loss(
     "MarginRankingLoss",
-    lambda s, input, other, label: F.margin_ranking_loss(input, other, label, s.margin, s.reduction, s.name),
+    lambda self, input, other, label: F.margin_ranking_loss(
+        input, other, label, self.margin, self.reduction, self.name
+    ),
     "max(0, margin - label (input - other)).",
     margin=0.0,
     reduction="mean",
@@ -164,15 +166,15 @@ MarginRankingLoss = _loss(
 )
 CTCLoss = _loss(
     "CTCLoss",
-    lambda s, log_probs, labels, input_lengths, label_lengths, norm_by_times=False: F.ctc_loss(
+    lambda self, log_probs, labels, input_lengths, label_lengths, norm_by_times=False: F.ctc_loss(
         log_probs,
         labels,
         input_lengths,
         label_lengths,
-        s.blank,
-        s.reduction,
+        self.blank,
+        self.reduction,
         norm_by_times,
-        **({"zero_infinity": True} if s.zero_infinity else {}),
+        **({"zero_infinity": True} if self.zero_infinity else {}),
     ),  # fmt: skip
     "Connectionist temporal classification.\n\n    Source: Graves et al. 2006, ICML, section 4.",
     check=None,
@@ -182,15 +184,15 @@ CTCLoss = _loss(
 )
 RNNTLoss = _loss(
     "RNNTLoss",
-    lambda s, input, label, input_lengths, label_lengths: F.rnnt_loss(
+    lambda self, input, label, input_lengths, label_lengths: F.rnnt_loss(
         input,
         label,
         input_lengths,
         label_lengths,
-        blank=s.blank,
-        fastemit_lambda=s.fastemit_lambda,
-        reduction=s.reduction,
-        name=s.name,
+        blank=self.blank,
+        fastemit_lambda=self.fastemit_lambda,
+        reduction=self.reduction,
+        name=self.name,
     ),
     "Loss of a recurrent transducer.\n\n    Source: Graves 2012, arXiv:1211.3711.",
     check=None,
@@ -201,7 +203,9 @@ RNNTLoss = _loss(
 )
 HingeEmbeddingLoss = _loss(
     "HingeEmbeddingLoss",
-    lambda s, input, label: F.hinge_embedding_loss(input, label, reduction=s.reduction, margin=s.margin, name=s.name),
+    lambda self, input, label: F.hinge_embedding_loss(
+        input, label, reduction=self.reduction, margin=self.margin, name=self.name
+    ),
     "The input where the label is 1, max(0, margin - input) where it is -1.",
     check=None,
     margin=1.0,
@@ -220,8 +224,8 @@ def _cosine_check(layer: Any) -> None:
 
 CosineEmbeddingLoss = _loss(
     "CosineEmbeddingLoss",
-    lambda s, input1, input2, label: F.cosine_embedding_loss(
-        input1, input2, label, margin=s.margin, reduction=s.reduction, name=s.name
+    lambda self, input1, input2, label: F.cosine_embedding_loss(
+        input1, input2, label, margin=self.margin, reduction=self.reduction, name=self.name
     ),
     "1 - cosine where the label is 1, max(0, cosine - margin) where it is -1.",
     check=_cosine_check,
@@ -231,16 +235,16 @@ CosineEmbeddingLoss = _loss(
 )
 TripletMarginLoss = _loss(
     "TripletMarginLoss",
-    lambda s, input, positive, negative: F.triplet_margin_loss(
+    lambda self, input, positive, negative: F.triplet_margin_loss(
         input,
         positive,
         negative,
-        margin=s.margin,
-        p=s.p,
-        epsilon=s.epsilon,
-        swap=s.swap,
-        reduction=s.reduction,
-        name=s.name,
+        margin=self.margin,
+        p=self.p,
+        epsilon=self.epsilon,
+        swap=self.swap,
+        reduction=self.reduction,
+        name=self.name,
     ),
     "max(0, |input - positive| - |input - negative| + margin).",
     margin=1.0,
@@ -252,15 +256,15 @@ TripletMarginLoss = _loss(
 )
 TripletMarginWithDistanceLoss = _loss(
     "TripletMarginWithDistanceLoss",
-    lambda s, input, positive, negative: F.triplet_margin_with_distance_loss(
+    lambda self, input, positive, negative: F.triplet_margin_with_distance_loss(
         input,
         positive,
         negative,
-        distance_function=s.distance_function,
-        margin=s.margin,
-        swap=s.swap,
-        reduction=s.reduction,
-        name=s.name,
+        distance_function=self.distance_function,
+        margin=self.margin,
+        swap=self.swap,
+        reduction=self.reduction,
+        name=self.name,
     ),
     "TripletMarginLoss with a distance of one's own.",
     distance_function=None,
@@ -271,8 +275,8 @@ TripletMarginWithDistanceLoss = _loss(
 )
 MultiLabelSoftMarginLoss = _loss(
     "MultiLabelSoftMarginLoss",
-    lambda s, input, label: F.multi_label_soft_margin_loss(
-        input, label, weight=s.weight, reduction=s.reduction, name=s.name
+    lambda self, input, label: F.multi_label_soft_margin_loss(
+        input, label, weight=self.weight, reduction=self.reduction, name=self.name
     ),
     "Mean cross entropy of logits and several labels of two classes.",
     weight=None,
@@ -281,15 +285,15 @@ MultiLabelSoftMarginLoss = _loss(
 )
 MultiLabelMarginLoss = _loss(
     "MultiLabelMarginLoss",
-    lambda s, input, label: F.multi_label_margin_loss(input, label, reduction=s.reduction, name=s.name),
+    lambda self, input, label: F.multi_label_margin_loss(input, label, reduction=self.reduction, name=self.name),
     "Margin of every class that is a label over every other.",
     reduction="mean",
     name=None,
 )
 MultiMarginLoss = _loss(
     "MultiMarginLoss",
-    lambda s, input, label: F.multi_margin_loss(
-        input, label, p=s.p, margin=s.margin, weight=s.weight, reduction=s.reduction, name=s.name
+    lambda self, input, label: F.multi_margin_loss(
+        input, label, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction, name=self.name
     ),
     "Margin of the label over every other class.",
     p=1,
@@ -300,15 +304,21 @@ MultiMarginLoss = _loss(
 )
 SoftMarginLoss = _loss(
     "SoftMarginLoss",
-    lambda s, input, label: F.soft_margin_loss(input, label, s.reduction, s.name),
+    lambda self, input, label: F.soft_margin_loss(input, label, self.reduction, self.name),
     "log(1 + exp(-label input)).",
     reduction="mean",
     name=None,
 )
 PoissonNLLLoss = _loss(
     "PoissonNLLLoss",
-    lambda s, input, label: F.poisson_nll_loss(
-        input, label, log_input=s.log_input, full=s.full, epsilon=s.epsilon, reduction=s.reduction, name=s.name
+    lambda self, input, label: F.poisson_nll_loss(
+        input,
+        label,
+        log_input=self.log_input,
+        full=self.full,
+        epsilon=self.epsilon,
+        reduction=self.reduction,
+        name=self.name,
     ),
     "The log probability of counts under Poisson's distribution, negative.",
     log_input=True,
@@ -319,8 +329,8 @@ PoissonNLLLoss = _loss(
 )
 GaussianNLLLoss = _loss(
     "GaussianNLLLoss",
-    lambda s, input, label, variance: F.gaussian_nll_loss(
-        input, label, variance, full=s.full, epsilon=s.epsilon, reduction=s.reduction, name=s.name
+    lambda self, input, label, variance: F.gaussian_nll_loss(
+        input, label, variance, full=self.full, epsilon=self.epsilon, reduction=self.reduction, name=self.name
     ),
     "The log probability under a normal distribution, negative.",
     full=False,
