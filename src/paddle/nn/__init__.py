@@ -2,7 +2,7 @@
 
 import re as _re
 
-from . import functional, init, initializer, layer, modules, utils
+from . import attention, functional, init, initializer, layer, modules, utils
 from .clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from .layer import *
 from .layer import __all__ as _layers
@@ -24,6 +24,7 @@ __all__ = [
     "ClipGradByNorm",
     "ClipGradByValue",
     "Parameter",
+    "attention",
     "functional",
     "init",
     "initializer",
