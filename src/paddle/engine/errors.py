@@ -127,14 +127,34 @@ def tensor_hint(value: Any, label: str) -> str:
     return f"paddle.to_tensor({label}{f', {to!r}' if to else ''}) makes it one."
 
 
+def _shown_as(builtin: type[Exception]) -> Any:
+    """Lets a traceback call a class by the name of what it is to the user."""
+
+    def declare(cls: type[Exception]) -> type[Exception]:
+        own = cls.__name__
+        cls.__reduce__ = lambda self: (_again, (own, self.args))  # type: ignore[method-assign]
+        cls.__name__ = cls.__qualname__ = builtin.__name__
+        cls.__module__ = builtin.__module__
+        return cls
+
+    return declare
+
+
+def _again(name: str, args: tuple[Any, ...]) -> Exception:
+    return globals()[name](*args)
+
+
+@_shown_as(IndexError)
 class OutOfRange(IndexError, ValueError):
     """An index beyond its axis, where upstream raises IndexError."""
 
 
+@_shown_as(ValueError)
 class BadIndex(ValueError, IndexError):
     """An index beyond its axis, where upstream raises ValueError. Both kinds are caught by either name."""
 
 
+@_shown_as(KeyError)
 class MissingKey(KeyError):
     """A KeyError that prints as a message, not as the repr of one."""
 

@@ -1,6 +1,7 @@
 """How errors of Python and numpy inside the package reach the user, and that those of the user's code stay."""
 
 import inspect
+import pickle
 
 import pytest
 
@@ -93,3 +94,14 @@ def test_a_warning_stands_at_the_users_line():
 def test_a_tensor_of_several_elements_where_a_number_belongs(x):
     with pytest.raises(TypeError, match="epsilon is not a number[^$]*float32"):
         F.layer_norm(x, [3], epsilon=x)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind"), [(lambda: paddle.nn.LayerList()[3], IndexError), (lambda: paddle.nn.LayerDict()["a"], KeyError)]
+)
+def test_errors_are_called_what_they_are(wrong, kind):
+    with pytest.raises(kind) as caught:
+        wrong()
+    assert type(caught.value).__name__ == kind.__name__
+    again = pickle.loads(pickle.dumps(caught.value))  # as between processes
+    assert type(again) is type(caught.value) and str(again) == str(caught.value)

@@ -32,6 +32,12 @@ def _member(members: Mapping[str, Any], key: Any, where: str) -> Any:
         ) from None
 
 
+def _layer(given: Any, where: str) -> Layer:
+    if not isinstance(given, Layer):
+        raise errors.asserted(f"{where}: not a Layer.", expected="a Layer", received=f"module: {type(given).__name__}")
+    return given
+
+
 class Sequential(Layer):
     """Layers called one after another.
 
@@ -68,19 +74,23 @@ class Sequential(Layer):
         return self._sub_layers[self._key(name)]
 
     def __setitem__(self, name: Any, layer: Layer) -> None:
-        self._sub_layers[name if isinstance(name, str) else self._key(name)] = layer
+        is_new = isinstance(name, str) or (isinstance(name, int) and name >= len(self))
+        self.add_sublayer(str(name) if is_new else self._key(name), _layer(layer, "Sequential"))
 
     def __delitem__(self, name: Any) -> None:
+        names = list(self._sub_layers)
         if isinstance(name, slice):
-            for key in list(self._sub_layers)[name]:
-                del self._sub_layers[key]
+            gone = names[name]
+        elif isinstance(name, int) and -len(names) <= name < len(names):
+            gone = [names[name]]
         else:
-            del self._sub_layers[name if isinstance(name, str) else self._key(name)]
-        if all(k.isdigit() for k in self._sub_layers):
-            kept = list(self._sub_layers.values())
-            self._sub_layers.clear()
-            for i, layer in enumerate(kept):
-                self._sub_layers[str(i)] = layer
+            gone = [str(name)]
+        for key in gone:
+            if key not in self._sub_layers:
+                raise errors.asserted(
+                    f"Sequential: there is no entry {name!r}.", expected=f"one of {names}", received=f"{name!r}"
+                )
+            del self._sub_layers[key]  # the others keep their names, and with them their places in a state_dict
 
     def __len__(self) -> int:
         return len(self._sub_layers)
@@ -97,8 +107,15 @@ class Sequential(Layer):
 
     def append(self, module: Layer) -> Sequential:
         """Adds a layer at the end; returns the container."""
-        self.add_sublayer(str(len(self)), module)
+        self.add_sublayer(self._free(), _layer(module, "Sequential.append"))
         return self
+
+    def _free(self) -> str:
+        """The first number from the length on that is no name."""
+        i = len(self)
+        while str(i) in self._sub_layers:
+            i += 1
+        return str(i)
 
     def extend(self, sequential: Iterable[Layer]) -> Sequential:
         """Adds several layers at the end; returns the container."""
@@ -107,21 +124,19 @@ class Sequential(Layer):
         return self
 
     def insert(self, index: int, module: Layer) -> Sequential:
-        """Puts a layer before position `index`; returns the container."""
-        if not isinstance(module, Layer):
-            raise errors.asserted(
-                "Sequential.insert: not a Layer.", expected="a Layer", received=f"module: {type(module).__name__}"
-            )
+        """Puts a layer before position `index`; returns the container. Numbers are given anew, names stay."""
+        _layer(module, "Sequential.insert")
         n = len(self)
         if not -n <= index <= n:
             raise errors.out_of_range(
                 "Sequential.insert: there is no such position.", expected=f"[{-n}, {n}]", received=f"index: {index}"
             )
-        layers = list(self)
-        layers.insert(index + n if index < 0 else index, module)
+        numbered = list(self._sub_layers) == [str(i) for i in range(n)]
+        pairs = list(self._sub_layers.items())
+        pairs.insert(index + n if index < 0 else index, (self._free(), module))
         self._sub_layers.clear()
-        for i, layer in enumerate(layers):
-            self.add_sublayer(str(i), layer)
+        for i, (name, layer) in enumerate(pairs):
+            self.add_sublayer(str(i) if numbered else name, layer)
         return self
 
     def pop(self, key: int | slice) -> Any:
@@ -172,7 +187,7 @@ class LayerList(_Holder):
         return self._sub_layers[str(_absolute(idx, len(self), "LayerList"))]
 
     def __setitem__(self, idx: int, sublayer: Layer) -> None:
-        self._sub_layers[str(_absolute(idx, len(self), "LayerList"))] = sublayer
+        self.add_sublayer(str(_absolute(idx, len(self), "LayerList")), _layer(sublayer, "LayerList"))
 
     def __delitem__(self, idx: Any) -> None:
         layers = list(self._sub_layers.values())
@@ -335,7 +350,6 @@ class ParameterList(_Holder):
 
     def append(self, parameter: Any) -> ParameterList:
         """Adds a parameter at the end; returns the list."""
-        self._accept(parameter)
         self.add_parameter(str(len(self)), parameter)
         return self
 

@@ -196,7 +196,7 @@ def test_sequential():
     assert isinstance(net[:1], nn.Sequential) and len(net[:1]) == 1
     plain = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
     del plain[1]
-    assert list(plain.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    assert list(plain.state_dict()) == ["0.weight", "0.bias", "2.weight", "2.bias"]
     plain.append(nn.Tanh()).extend([nn.ReLU()]).insert(0, nn.Identity())
     assert [type(x).__name__ for x in plain] == ["Identity", "Linear", "Linear", "Tanh", "ReLU"]
     assert type(plain.pop(0)).__name__ == "Identity"

@@ -360,3 +360,41 @@ def test_parameters_take_the_default_type_of_the_moment():
     finally:
         paddle.set_default_dtype(before)
     assert nn.Linear(2, 3).weight.dtype == paddle.float32
+
+
+def test_sequential_keeps_names():
+    def names(net):
+        return [n for n, _ in net.named_children()]
+
+    net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    del net[1]
+    assert names(net) == ["0", "2"] and type(net[1]) is nn.Linear and list(net(paddle.ones([1, 2])).shape) == [1, 1]
+    assert names(net.append(nn.Tanh())) == ["0", "2", "3"]
+    assert names(net.append(nn.GELU())) == ["0", "2", "3", "4"]
+    net["act"] = nn.ReLU()
+    del net["2"], net[-2:]
+    assert names(net) == ["0", "3"]
+    whole = nn.Sequential(nn.ReLU(), nn.Tanh())
+    assert names(whole.insert(1, nn.GELU())) == ["0", "1", "2"] and type(whole[1]) is nn.GELU
+    whole[3] = nn.Sigmoid()
+    whole[-1] = nn.Softmax()
+    assert names(whole) == ["0", "1", "2", "3"] and type(whole[3]) is nn.Softmax
+    named = nn.Sequential(("a", nn.ReLU()), ("b", nn.Tanh()))
+    assert names(named.insert(1, nn.GELU())) == ["a", "2", "b"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (lambda net: net.__delitem__(5), AssertionError), (lambda net: net.__delitem__("x"), AssertionError),
+        (lambda net: net.__setitem__(0, 3), AssertionError), (lambda net: net.append(3), AssertionError),
+        (lambda net: net.insert(9, nn.ReLU()), IndexError), (lambda net: net["x"], KeyError),
+        (lambda net: nn.LayerList([net]).__setitem__(0, 3), AssertionError),
+        (lambda net: nn.ParameterList().append(3), TypeError),
+    ],
+)  # fmt: skip
+def test_wrong_entries(wrong, error):
+    net = nn.Sequential(nn.ReLU())
+    with pytest.raises(error, match="expected"):
+        wrong(net)
+    assert type(net[0]) is nn.ReLU
