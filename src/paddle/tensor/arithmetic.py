@@ -99,7 +99,8 @@ def divide(
         raise errors.invalid_argument(
             "divide: no such rounding mode.", expected="None, 'trunc' or 'floor'", received=repr(rounding_mode)
         )
-    if x.dtype.is_integer:
+    if x.dtype.is_integer and y.dtype.is_integer:
+        x, y = ops.in_the_wider("divide")(x, y)
         down = ops.floor_divide(x, y)  # one too low where signs differ and something remains
         low = logic.logical_and(ew.not_equal(down * y, x), ew.less_than(down, 0))
         return fill_out(down + cast(low, down.dtype), out)
@@ -310,6 +311,10 @@ def _bound(b: Any, x: Tensor, default: Any, name: str) -> Any:
     return b
 
 
+def _is_float(bound: Any) -> bool:
+    return isinstance(bound, float) or (isinstance(bound, Tensor) and bound.dtype.is_floating)
+
+
 @public(also={"x": "input"}, method=("clip", "clamp"))
 def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None, *, out: Any = None) -> Tensor:
     """Each element, held between two bounds. The gradient passes at the bounds too.
@@ -334,12 +339,13 @@ def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None, *
         raise errors.invalid_argument(
             "clip: the bounds are the wrong way round.", expected="min <= max", received=f"min: {min}, max: {max}"
         )
-    if x.dtype.is_integer and (isinstance(min, float) or isinstance(max, float)):
+    if x.dtype.is_integer and (_is_float(min) or _is_float(max)):
         x = cast(x, types.float32)
     low, high = (_INF, -_INF) if x.dtype.is_floating else (0, 0)
     if x.dtype.is_integer:
         info = np.iinfo(x.dtype.np)
         high, low = int(info.min), int(info.max)
+        min, max = (builtins.min(builtins.max(b, high), low) if isinstance(b, int) else b for b in (min, max))
     return fill_out(ops.Clip()(x, _bound(min, x, high, "clip"), _bound(max, x, low, "clip")), out)
 
 

@@ -385,6 +385,18 @@ def _like(x: Any, dtype: Any, name: str) -> tuple[tuple[int, ...], DType]:
     return x.type.shape, dtype_argument(dtype, x.type.dtype)
 
 
+def _range(d: DType) -> tuple[float, float]:
+    """The least and the greatest number of a type, as Python numbers."""
+    if d.is_bool:
+        return -math.inf, math.inf  # anything is true or false
+    if d.is_integer:
+        info = np.iinfo(d.np)
+        return int(info.min), int(info.max)
+    most = {types.float16: 65504.0, types.bfloat16: 3.3895313892515355e38, types.float32: 3.4028234663852886e38,
+            types.complex64: 3.4028234663852886e38}.get(d, 1.7976931348623157e308)  # fmt: skip
+    return -most, most
+
+
 @public(also={"x": "input"})
 def zeros_like(
     x: Tensor, dtype: Any = None, name: str | None = None, *, device: Any = None, requires_grad: bool = False,
@@ -422,6 +434,14 @@ def full_like(
 ) -> Tensor:  # fmt: skip
     """A Tensor in the shape of x whose elements are all one number, in the type of x unless `dtype` is given."""
     shape, d = _like(x, dtype, "full_like")
+    if isinstance(fill_value, (int, float)) and math.isfinite(fill_value):
+        least, most = _range(d)
+        if not least <= fill_value <= most:
+            raise errors.invalid_argument(
+                "full_like: fill_value does not fit the element type.",
+                expected=f"{d.name}: a number in [{least}, {most}]",
+                received=f"fill_value: {fill_value}",
+            )
     return finish(_full("full_like", shape, fill_value, d), None, requires_grad, device, "full_like")
 
 

@@ -122,7 +122,7 @@ def of_two(
     *,
     takes: str = "Any numeric type.",
     out: bool = False,
-    number: bool | str = False,
+    number: bool = False,
     strict: bool = False,
     aliases: bool = True,
     method: Any = True,
@@ -130,8 +130,7 @@ def of_two(
     """A function of two Tensors that broadcast.
 
     Args:
-        x, y, result: the example. out: it takes `out`. number: y may be a number, which takes the type of x,
-            or with "promotes" makes integers floating if it is.
+        x, y, result: the example. out: it takes `out`. number: y may be a number, which takes the type of x.
         strict: an unknown or missing argument is a ValueError, as upstream has it for some, else a TypeError.
     """
 
@@ -142,8 +141,6 @@ def of_two(
             from ..engine.ops.number import Number
 
             if is_number(y):
-                if number == "promotes":
-                    return y
                 return Number(y, x.type.dtype)
         return need_tensor(y, name, "y")
 

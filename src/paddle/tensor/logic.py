@@ -61,6 +61,8 @@ def equal(x: Tensor, y: Any, name: str | None = None, *, out: Any = None) -> Ten
     need_tensor(x, "equal")
     if not is_number(y) and not isinstance(y, Tensor):
         raise errors.invalid_type("equal: y is no Tensor.", expected="a Tensor or a number", received=f"{type(y)}")
+    if x.dtype.is_bool and is_number(y):
+        y = bool(y)
     return fill_out(ew.equal(x, y), out)
 
 

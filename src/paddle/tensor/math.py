@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, types
+from ..engine.eager.trace import from_array
 from ..engine.ops import creation, logic, special
 from ..engine.ops import elementwise as ew
 from ..engine.ops import math as ops
 from ..engine.ops.complex import ToComplex
-from ..engine.ops.elementwise import cast
+from ..engine.ops.elementwise import cast, is_number
 from ..engine.ops.number import Number
 from ..utils.public import METHODS, public
+from .arguments import fill_out
 from .creation import copy_of
 from .families import need_tensor, no_method, of_one, of_two
 from .tensor import Tensor
@@ -250,16 +252,34 @@ minimum = of_two(
     out=True,
     strict=True,
 )
-floor_divide = of_two(
-    "floor_divide",
-    ops.floor_divide,
-    "The quotient, rounded toward minus infinity.",
-    [7, -7],
-    [2, 2],
-    [3, -4],
-    out=True,
-    number="promotes",
-)
+
+
+@public(also={"x": "input", "y": "other"}, method=True)
+def floor_divide(x: Tensor, y: Any, name: str | None = None, *, out: Any = None) -> Tensor:
+    """The quotient, rounded toward minus infinity.
+
+    Args:
+        x (Tensor): Any real type; the shapes broadcast.
+        y (Tensor|number): an integer counts as int64, a float as float32: x is divided in the larger of both types.
+        out (Tensor, optional): Takes the result and is returned.
+
+    Returns:
+        Tensor: the broadcast shape.
+
+    Examples:
+        >>> paddle.floor_divide(paddle.to_tensor([7, -7]), paddle.to_tensor([2, 2])).tolist()
+        [3, -4]
+    """
+    need_tensor(x, "floor_divide", "x")
+    if is_number(y) and ew.number_type(y) != "c":
+        given = types.float32 if isinstance(y, float) else from_array(np.asarray(y)).dtype
+        dtype = ew.wider(x.dtype, given, "floor_divide")
+        x, y = cast(x, dtype), Number(y, dtype)
+    elif not isinstance(y, Number):
+        need_tensor(y, "floor_divide", "y")
+    return fill_out(ops.floor_divide(x, y), out)
+
+
 remainder = of_two(
     "remainder",
     ops.remainder,
@@ -351,8 +371,8 @@ def copysign(x: Tensor, y: Any, name: str | None = None) -> Tensor:
         >>> paddle.copysign(paddle.to_tensor([1.0, -2.0]), -3.0).tolist()
         [-1.0, -2.0]
     """
-    found = ops.copysign(no_method(x, "copysign"), y)
-    return cast(found, x.dtype) if x.dtype.kind in "iu" else found
+    no_method(x, "copysign")
+    return ops.copysign(x, Number(y, x.dtype) if is_number(y) and not x.dtype.is_floating else y)
 
 
 @public(method=True)

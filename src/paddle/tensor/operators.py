@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -92,14 +93,19 @@ def of_bits(op: Any, name: str) -> Callable[..., Any]:
 def of_bits_reflected(op: Any) -> Callable[..., Any]:
     def method(x: Tensor, y: Any, out: Any = None, name: str | None = None) -> Any:
         y = operand(y)
-        return y if y is NotImplemented else fill_out(_local.trace.record(op, (y, x)), out)
+        if y is NotImplemented:
+            return y
+        y = Number(y, x.dtype) if ew.is_number(y) else y
+        return fill_out(_local.trace.record(op, (y, x)), out)
 
     return method
 
 
 def rand(x: Tensor, y: Any) -> Any:
     y = operand(y)
-    return y if y is NotImplemented else _local.trace.record(logic.bitwise_and, (y, x))
+    if y is NotImplemented:
+        return y
+    return _local.trace.record(logic.bitwise_and, (Number(y, x.dtype) if ew.is_number(y) else y, x))
 
 
 def power(self: Tensor, other: Any) -> Any:
@@ -107,14 +113,27 @@ def power(self: Tensor, other: Any) -> Any:
     return other if other is NotImplemented else math.pow_(self, other)
 
 
+def _product(x: Tensor, y: Tensor) -> Any:
+    if x.dtype is not y.dtype:
+        if x.dtype.is_complex or y.dtype.is_complex:
+            dtype = ew.promote_pair(x.dtype, y.dtype, "matmul")
+            x, y = ew.cast(x, dtype), ew.cast(y, dtype)
+        else:
+            warnings.warn(
+                f"x @ y: the types differ; y of {y.dtype.name} is cast to {x.dtype.name}, the type of x", stacklevel=3
+            )
+            y = ew.cast(y, x.dtype)
+    return matmul(x, y)
+
+
 def product(self: Tensor, other: Any) -> Any:
     other = operand(other)
-    return matmul(self, other) if isinstance(other, tracing.Tensor) else NotImplemented
+    return _product(self, other) if isinstance(other, tracing.Tensor) else NotImplemented
 
 
 def reflected_product(self: Tensor, other: Any) -> Any:
     other = operand(other)
-    return matmul(other, self) if isinstance(other, tracing.Tensor) else NotImplemented
+    return _product(other, self) if isinstance(other, tracing.Tensor) else NotImplemented
 
 
 def shift(arithmetic: Any, logical: Any, reverse: bool = False) -> Callable[..., Any]:

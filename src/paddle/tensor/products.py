@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine import errors
+from ..engine import errors, types
 from ..engine.ops import elementwise as ew
 from ..engine.ops import linalg as ops
 from ..engine.ops.contraction import einsum as _einsum
@@ -52,7 +52,9 @@ def matmul(x: Tensor, y: Tensor, transpose_x: bool = False, transpose_y: bool = 
 
 
 def one_type(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Both in the complex type if one is complex; other types have to be equal."""
+    """Both in the complex type if one is complex, float32 beside integers; other types have to be equal."""
+    if x.dtype is types.float32 and y.dtype in (types.int32, types.int64):
+        return x, cast(y, x.dtype)
     if x.dtype is not y.dtype and (x.dtype.is_complex or y.dtype.is_complex):
         dtype = ew.promote_pair(x.dtype, y.dtype, "matmul")
         return cast(x, dtype), cast(y, dtype)
@@ -70,7 +72,7 @@ def mm(input: Tensor, mat2: Tensor, name: str | None = None) -> Tensor:
     """
     need_tensor(input, "mm", "input")
     need_tensor(mat2, "mm", "mat2")
-    return ops.matmul(input, mat2)
+    return ops.matmul(*one_type(input, mat2))
 
 
 def _need_shape(name: str, label: str, x: Tensor, ndim: int, what: str) -> None:
@@ -134,8 +136,11 @@ def vecdot(x: Tensor, y: Tensor, axis: int = -1, name: str | None = None) -> Ten
         [3.0, 3.0]
     """
     need_tensor(x, "vecdot", kind=TypeError)
-    product = conj(x) * need_tensor(y, "vecdot", "y", TypeError)
-    return sum_(product, (axis_argument(axis, product.ndim, "vecdot"),))
+    product = conj(x) * (y if ew.is_number(y) else need_tensor(y, "vecdot", "y", TypeError))
+    return sum_(
+        cast(product, types.int64) if product.dtype.kind in "biu" else product,
+        (axis_argument(axis, product.ndim, "vecdot"),),
+    )
 
 
 @public(method=True)
@@ -150,6 +155,7 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     need_tensor(y, "inner", "y")
     if not x.ndim or not y.ndim:
         return x * y
+    x, y = one_type(x, y)
     if x.type.shape[-1] != y.type.shape[-1]:
         raise errors.invalid_argument(
             "inner: the last axes differ.", received=f"x: {x.type}, y: {y.type}", expected="x.shape[-1] == y.shape[-1]"

@@ -12,6 +12,7 @@ from ..engine.eager import trace as tracing
 from ..engine.ops import elementwise as ew
 from ..engine.ops import math as mathops
 from ..engine.ops import random as ops
+from ..engine.ops.complex import ToComplex
 from ..engine.ops.elementwise import cast
 from ..engine.types import DType, default_dtype, dtype_of
 from ..framework.random import next_key
@@ -85,6 +86,16 @@ def rand(shape: Any, dtype: Any = None, name: str | None = None, *, out: Any = N
     return finish(t, out, requires_grad, device, "rand")
 
 
+def _standard(size: tuple[int, ...], dtype: Any, name: str) -> Any:
+    """Normal numbers of variance 1; complex ones have half of it in either part."""
+    d = default_dtype() if dtype is None else dtype_of(dtype)
+    if not d.is_complex:
+        return ops.normal(next_key(), size, dtype=_floating(d, name))
+    part = types.float32 if d is types.complex64 else types.float64
+    real, imaginary = (ops.normal(next_key(), size, 0.0, math.sqrt(0.5), part) for _ in range(2))
+    return ToComplex()(real, imaginary)
+
+
 @_sizes
 @public(also={"shape": "size"})
 def randn(shape: Any, dtype: Any = None, name: str | None = None, *, out: Any = None, device: Any = None,
@@ -95,7 +106,7 @@ def randn(shape: Any, dtype: Any = None, name: str | None = None, *, out: Any = 
         >>> paddle.randn([2, 3]).shape
         paddle.Size([2, 3])
     """
-    t = ops.normal(next_key(), _shape(shape, "randn"), dtype=_floating(dtype, "randn"))
+    t = _standard(_shape(shape, "randn"), dtype, "randn")
     return finish(t, out, requires_grad, device, "randn")
 
 
@@ -272,8 +283,7 @@ def randn_like(x: Tensor, dtype: Any = None, name: str | None = None, *, device:
         paddle.Size([2, 3])
     """
     no_method(x, "randn_like")
-    d = _floating(x.dtype if dtype is None else dtype, "randn_like")
-    t = ops.normal(next_key(), x.type.shape, dtype=d)
+    t = _standard(x.type.shape, x.dtype if dtype is None else dtype, "randn_like")
     return finish(t, None, requires_grad, device, "randn_like")
 
 

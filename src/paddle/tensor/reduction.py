@@ -247,7 +247,7 @@ def reduce_as(x: Tensor, target: Tensor, name: str | None = None) -> Tensor:
     """
     need_tensor(x, "reduce_as", kind=TypeError)
     need_tensor(target, "reduce_as", "target", TypeError)
-    if types.bool_ is x.dtype or x.dtype.is_integer:
+    if x.dtype.kind in "biu" and x.type.shape != target.type.shape:
         x = cast(x, types.int64)
     return ew.sum_to(x, target.type.shape)
 

@@ -191,7 +191,7 @@ def kthvalue(x: Tensor, k: int, axis: int | None = None, keepdim: bool = False,
 
 @public(method=True)
 def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The most frequent element along an axis, and the last place where it is; the greatest of equally frequent ones.
+    """The most frequent element along an axis, and the last place where it is; the least of equally frequent ones.
 
     Examples:
         >>> [t.item() for t in paddle.mode(paddle.to_tensor([2, 1, 2, 3]))]

@@ -62,10 +62,11 @@ def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None
     """
     no_method(x, "nanmean")
     axes = axes_argument(axis, x.ndim, "nanmean")
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        x = cast(x, types.float32)
     nan = logic.isnan(x)
     total = ops.sum_(logic.select(nan, 0.0, x), axes, bool(keepdim))
-    kind = x.dtype if x.dtype.is_floating else types.float32
-    return cast(total, kind) / ops.sum_(cast(logic.logical_not(nan), kind), axes, bool(keepdim))
+    return total / ops.sum_(cast(logic.logical_not(nan), x.dtype), axes, bool(keepdim))
 
 
 def _variance(x: Any, axis: Any, unbiased: bool | None, correction: Any, keepdim: bool, name: str) -> Tensor:
@@ -331,4 +332,4 @@ def nanmedian(x: Tensor, axis: Any = None, keepdim: bool = False, mode: str = "a
         2.0
     """
     found = _median(x, axis, keepdim, mode, True, "nanmedian")
-    return found
+    return found if isinstance(found, tuple) or not x.dtype.is_integer else cast(found, x.dtype)

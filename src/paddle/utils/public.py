@@ -177,7 +177,8 @@ def inplace(
     Args:
         f: computes the new value.
         name: of the new function; `f.__name__ + "_"` by default.
-        reshapes: the shape may change. retypes: the element type may change; else the result is cast back.
+        reshapes: the shape may change. retypes: the element type may change; else it only goes up, to a
+            larger floating or a complex one, and any other result is cast back.
         paired: the second argument has to be a Tensor; anything else is an AttributeError, as upstream has it.
 
     Returns:
@@ -220,7 +221,7 @@ def inplace(
                     expected=f"a result of shape {list(x.type.shape)}",
                     received=f"{new.type}",
                 )
-            if not retypes:
+            if not (retypes or _goes_up(x.type.dtype, new.type.dtype)):
                 new = cast(new, x.type.dtype)
         return replace(x, new)
 
@@ -231,6 +232,11 @@ def inplace(
     call.__doc__ = f"In-place form of `{f.__name__}`: the tensor takes the result's value and is returned."
     METHODS[name] = call
     return call
+
+
+def _goes_up(old: Any, new: Any) -> bool:
+    """Whether a tensor takes another type in place: a larger floating one, or a complex one."""
+    return new.is_complex or (old.is_floating and new.is_floating and new.itemsize > old.itemsize)
 
 
 def check_inplace(name: str, x: Any) -> None:

@@ -107,6 +107,26 @@ def promoted(name: str, x: Any, y: Any, floating: bool = False, scalars: bool = 
     return x, y
 
 
+def wider(x: DType, y: DType, name: str) -> DType:
+    """The type of two that has the higher kind, or is the larger."""
+    if x.itemsize == y.itemsize and x.kind == y.kind == "f":
+        return promote_pair(x, y, name)
+    return max(x, y, key=lambda d: (_RANK[d.kind], d.itemsize))
+
+
+def in_the_wider(name: str) -> Any:
+    """`prepare` of operators for which a 0-d tensor is a tensor like others, not a number."""
+
+    def prepare(x: Any, y: Any) -> tuple[Any, Any]:
+        if not (is_number(x) or is_number(y)) and hasattr(x, "dtype") and hasattr(y, "dtype"):
+            if x.dtype is not y.dtype and (len(x.shape) == 0) != (len(y.shape) == 0):
+                dtype = wider(x.dtype, y.dtype, name)
+                x, y = cast(x, dtype), cast(y, dtype)
+        return promoted(name, x, y)
+
+    return prepare
+
+
 def type_with_number(number: Any, dtype: DType) -> DType:
     """The type that a number and a tensor of type `dtype` are computed in."""
     if isinstance(number, np.generic) and not isinstance(number, (int, float, complex)):
@@ -354,7 +374,7 @@ def comparison(name: str, *, numpy: Callable, loop: str, xla: Callable | None = 
 
 @operator
 class Cast(Operator):
-    """Converts the element type: toward zero to integers, `!= 0` to bool."""
+    """Converts the element type: toward zero to integers, `!= 0` to bool, the real part of complex numbers."""
 
     pointwise = True
     dtype: DType
@@ -363,7 +383,8 @@ class Cast(Operator):
         return x.with_dtype(self.dtype)
 
     def numpy(self, x):
-        return np.asarray(x).astype(self.dtype.np)
+        x = np.asarray(x)
+        return (x.real if x.dtype.kind == "c" and self.dtype.kind in "iuf" else x).astype(self.dtype.np)
 
     def vjp(self, g, out, x):
         return (cast(g, x.dtype) if x.dtype.is_differentiable and self.dtype.is_differentiable else None,)
@@ -384,6 +405,7 @@ class Cast(Operator):
             yield cls(d), (x,)
         yield cls(types.float32), (rng.integers(-9, 9, 11),)
         yield cls(types.float32), (np.array([True, False]),)
+        yield cls(types.float32), (np.array([1 + 2j, 3j], "complex64"),)
 
 
 @operator

@@ -20,6 +20,7 @@ from .elementwise import (
     equal,
     exp,
     greater_equal,
+    in_the_wider,
     is_number,
     less_equal,
     log,
@@ -504,6 +505,7 @@ floor_divide = binary(
     "floor_divide",
     bools=False,
     numpy=_quotient,
+    prepare=in_the_wider("floor_divide"),
     vjp=lambda g, out, x, y: (g * 0.0, g * 0.0),
     loops=_loop_division(
         lambda k, x, y: x // y,
@@ -598,15 +600,22 @@ hypot = binary(
     loops=lambda k, x, y: k.sqrt(x * x + y * y),
     xla=lambda jnp, x, y: jnp.hypot(x, y),
 )
+
+
+def _copysign(x, y, np=np):
+    if x.dtype.kind in "bu":
+        return np.where(y == y, x, x)
+    return np.where((x < 0) == (y < 0), x, -x) if x.dtype.kind == "i" else np.copysign(x, y)
+
+
 copysign = binary(
     "copysign",
-    floating=True,
-    numpy=np.copysign,
+    numpy=_copysign,
     vjp=lambda g, out, x, y: (g * sign(x) * sign(out), g * 0.0),
     loops=NO_BITS,
-    xla=lambda jnp, x, y: jnp.copysign(x, y),
+    xla=lambda jnp, x, y: _copysign(x, y, jnp),
 )
-nextafter = binary("nextafter", numpy=np.nextafter, vjp=None, loops=NO_BITS,
+nextafter = binary("nextafter", prepare=in_the_wider("nextafter"), numpy=np.nextafter, vjp=None, loops=NO_BITS,
                    xla=lambda jnp, x, y: jnp.nextafter(x, y), floating=True)  # fmt: skip
 
 

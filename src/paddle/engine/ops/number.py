@@ -11,6 +11,13 @@ from ..types import DType, TensorType
 from .registry import Operator, absent, operator
 
 
+def wrapped(value: int, dtype: DType) -> int:
+    """An integer as a small integer type holds it: modulo 2 to its width, as upstream has it."""
+    bits = 8 * dtype.itemsize
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if dtype.kind == "i" and value >> (bits - 1) else value
+
+
 class Number:
     """A Python number with the element type it takes beside a tensor. Interned."""
 
@@ -20,7 +27,12 @@ class Number:
     type: TensorType
 
     def __new__(cls, value: Any, dtype: DType) -> "Number":
-        value = dtype.np.type(value).item() if dtype.kind != "c" else complex(value)
+        if dtype.kind == "c":
+            value = complex(value)
+        elif dtype.kind in "iu" and dtype.itemsize <= 2 and isinstance(value, int):
+            value = wrapped(value, dtype)
+        else:
+            value = dtype.np.type(value).item()
         key = (repr(value), dtype)
         found = cls._all.get(key)
         if found is None:

@@ -7,6 +7,8 @@ from typing import Any
 from ...engine import errors
 from ...engine.ops import activation as ops
 from ...engine.ops import elementwise as ew
+from ...engine.ops.elementwise import exp, log
+from ...engine.ops.math import abs_
 from ...engine.ops.reduction import Max
 from ...engine.ops.shape import reshape, slice_axis
 from ...engine.ops.softmax import LogSoftmax, Softmax
@@ -26,6 +28,10 @@ __all__ = [
 _gelu, _gelu_tanh, _silu, _mish = ops.Gelu(), ops.GeluTanh(), ops.Silu(), ops.Mish()
 _relu6, _log_sigmoid, _softsign, _tanhshrink = ops.Relu6(), ops.LogSigmoid(), ops.Softsign(), ops.Tanhshrink()
 _hardswish = ops.Hardswish()
+
+
+def is_complex(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.dtype.is_complex
 
 
 @public()
@@ -97,7 +103,10 @@ def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Tensor:
     Returns:
         Tensor: shape and dtype of x.
     """
-    out = _silu(floating(x, "silu"))
+    if is_complex(x):
+        out = x / (1 + exp(-x))
+    else:
+        out = _silu(floating(x, "silu"))
     if inplace:
         from ...utils.public import check_inplace, replace
 
@@ -431,6 +440,8 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
     Returns:
         Tensor: shape and dtype of x.
     """
+    if is_complex(x):
+        return log(1 + exp(x * beta)) / beta
     return ops.Softplus(number(beta, "softplus", "beta"), number(threshold, "softplus", "threshold"))(
         floating(x, "softplus")
     )
@@ -447,6 +458,8 @@ def softsign(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         Tensor: shape and dtype of x.
     """
+    if is_complex(x):
+        return x / (1 + abs_(x))
     return _softsign(floating(x, "softsign"))
 
 
@@ -475,6 +488,8 @@ def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         Tensor: shape and dtype of x.
     """
+    if is_complex(x):
+        return -log(1 + exp(-x))
     return _log_sigmoid(floating(x, "log_sigmoid"))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import errors
+from ...engine import errors, types
 from ...engine.eager.trace import from_array
 from ...engine.ops import elementwise as ew
 from ...engine.ops.activation import LogSigmoid, Softplus
@@ -111,6 +111,8 @@ def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name
         ValueError: the shapes differ, or reduction is not known.
     """
     check_reduction(reduction, "soft_margin_loss")
+    if tensor(input, "soft_margin_loss", "input").dtype.is_integer:
+        input = ew.cast(input, types.float32)
     floating(input, "soft_margin_loss", "input")
     if tuple(tensor(label, "soft_margin_loss", "label").shape) != tuple(input.shape):
         raise _mismatch("soft_margin_loss", input=input, label=label)
