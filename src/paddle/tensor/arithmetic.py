@@ -100,7 +100,7 @@ def divide(
             "divide: no such rounding mode.", expected="None, 'trunc' or 'floor'", received=repr(rounding_mode)
         )
     if x.dtype.is_integer and y.dtype.is_integer:
-        x, y = ops.in_the_wider("divide")(x, y)
+        y = y if y.ndim or not x.ndim else cast(y, x.dtype)
         down = ops.floor_divide(x, y)  # one too low where signs differ and something remains
         low = logic.logical_and(ew.not_equal(down * y, x), ew.less_than(down, 0))
         return fill_out(down + cast(low, down.dtype), out)

@@ -34,7 +34,7 @@ def test_floor_divide_by_a_tensor_without_axes():
     x = tensor([7, -7], "int32")
     assert typed(x // paddle.to_tensor(2)) == ("int64", [3, -4])
     assert typed(x // 2) == ("int32", [3, -4])  # beside an operator a number takes the Tensor's type
-    assert typed(paddle.divide(x, paddle.to_tensor(2), rounding_mode="trunc")) == ("int64", [3, -3])
+    assert typed(paddle.divide(x, paddle.to_tensor(2), rounding_mode="trunc")) == ("int32", [3, -3])
 
 
 def test_copysign_of_integers():
