@@ -1,23 +1,11 @@
 """Optimizers and learning rate schedules."""
 
 from . import lr
+from .adagrad import Adadelta, Adagrad, RMSProp
+from .adam import Adam, Adamax, AdamW, Lamb, NAdam, RAdam
 from .lbfgs import LBFGS
 from .optimizer import Optimizer
-from .rules import (
-    ASGD,
-    SGD,
-    Adadelta,
-    Adagrad,
-    Adam,
-    Adamax,
-    AdamW,
-    Lamb,
-    Momentum,
-    NAdam,
-    RAdam,
-    RMSProp,
-    Rprop,
-)
+from .sgd import ASGD, SGD, Momentum, Rprop
 
 __all__ = [
     "ASGD",

@@ -270,3 +270,76 @@ def test_copies_go_on_where_the_original_stands(name, grouped):
     for pair in copies:
         np.testing.assert_allclose([step(*pair) for _ in range(3)], expected, rtol=1e-4)
         assert len(pair[1].state_dict()) == len(opt.state_dict())
+
+
+class Heavy(paddle.optimizer.Optimizer):
+    """SGD with momentum, as a user writes it for Paddle."""
+
+    def __init__(self, learning_rate, parameters, share=0.5, **settings):
+        super().__init__(learning_rate, parameters, **settings)
+        self.share = share
+
+    def _create_accumulators(self, block, parameters):
+        for p in parameters:
+            self._add_accumulator("speed", p)
+
+    def _append_optimize_op(self, block, param_and_grad):
+        if isinstance(param_and_grad, dict):
+            self.share = param_and_grad.get("share", 0.5)
+            param_and_grad = self._update_param_group(param_and_grad)
+        p, g = param_and_grad
+        speed = self._get_accumulator("speed", p)
+        speed.set_value(speed * self.share + g)
+        p.set_value(p - self._create_param_lr(param_and_grad) * speed)
+
+
+def trained(make, steps=3):
+    paddle.utils.unique_name.switch()
+    net = paddle.nn.Linear(2, 2, weight_attr=paddle.ParamAttr(learning_rate=0.5))
+    net.weight.set_value(np.full([2, 2], 0.5, "float32"))
+    opt = make(net)
+    for _ in range(steps):
+        net(paddle.ones([1, 2])).square().sum().backward()
+        opt.step()
+        opt.clear_grad()
+    return net, opt
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"weight_decay": 0.1}, {"grad_clip": paddle.nn.ClipGradByGlobalNorm(0.3)}, {"grouped": 0.2}]
+)
+def test_an_optimizer_written_for_paddle(settings):
+    settings = dict(settings)
+    share = settings.pop("grouped", None)
+    mine, opt = trained(
+        lambda net: Heavy(
+            0.1, [{"params": net.parameters(), "share": share}] if share else net.parameters(), **settings
+        )
+    )
+    other, _ = trained(
+        lambda net: paddle.optimizer.Momentum(0.1, share or 0.5, parameters=net.parameters(), **settings)
+    )
+    np.testing.assert_allclose(mine.weight.numpy(), other.weight.numpy(), rtol=1e-5)
+    np.testing.assert_allclose(mine.bias.numpy(), other.bias.numpy(), rtol=1e-5)
+    assert list(opt.state_dict()) == ["linear_0.w_0_speed_0", "linear_0.b_0_speed_0"]
+
+
+def test_its_states_are_saved():
+    def make(steps):
+        return trained(lambda net: Heavy(paddle.optimizer.lr.StepDecay(0.1, 1), net.parameters()), steps)
+
+    def next_step(net, opt):
+        net(paddle.ones([1, 2])).square().sum().backward()
+        opt.step()
+        return net.weight.tolist()
+
+    net, opt = make(2)
+    saved = copy.deepcopy(({k: v.numpy() for k, v in net.state_dict().items()}, opt.state_dict()))
+    want = next_step(net, opt)
+    again, other = make(0)
+    again.set_state_dict(saved[0])
+    other.set_state_dict(saved[1])
+    assert next_step(again, other) == want
+    assert list(other.state_dict()) == list(opt.state_dict())
+    with pytest.raises(RuntimeError, match="no state 'mass'"):
+        other._get_accumulator("mass", again.weight)
