@@ -90,11 +90,11 @@ def program(sizes, axes, after, dtype):
 
 
 @settings(max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-@given(convolutions(), st.sampled_from(("float32", "float32", "float64")), st.data())
+@given(convolutions(), st.sampled_from(("float32", "float32", "float64", "bfloat16", "float16")), st.data())
 def test_any_convolution(shapes, dtype, data):
     graph = program(*shapes, types.dtype_of(dtype))
     rng = np.random.default_rng(len(graph.nodes))
-    arrays = [rng.integers(-3, 4, v.shape).astype(dtype) for v in graph.inputs]  # sums are exact
+    arrays = [rng.integers(-3, 4, v.shape).astype(v.dtype.np) for v in graph.inputs]  # sums are exact
     want = Reference(graph)([a.copy() for a in arrays])
     level, at_end = data.draw(st.sampled_from([t for t in TARGETS if runnable(t)])), data.draw(st.booleans())
     with setting("FLAGS_cpu_features", level), setting("FLAGS_eager_compile", "always"), fences(at_end):
