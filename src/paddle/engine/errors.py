@@ -132,7 +132,7 @@ def _shown_as(builtin: type[Exception]) -> Any:
 
     def declare(cls: type[Exception]) -> type[Exception]:
         own = cls.__name__
-        cls.__reduce__ = lambda self: (_again, (own, self.args))  # type: ignore[method-assign]
+        cls.__reduce__ = lambda self: (_again, (own, self.args))  # type: ignore[method-assign, attr-defined]
         cls.__name__ = cls.__qualname__ = builtin.__name__
         cls.__module__ = builtin.__module__
         return cls
