@@ -1,6 +1,11 @@
-"""Transformer encoder: 4 layers of width 256, batch 8x128, vocabulary 8000, AdamW, loss at every position."""
+"""Transformer encoder: 4 layers of width 256, batch 8x128, vocabulary 8000, AdamW, loss at every position.
+
+Once in float32, and once with products in bfloat16 (automatic mixed precision, level O1).
+"""
 
 from __future__ import annotations
+
+import functools
 
 import numpy as np
 
@@ -14,7 +19,7 @@ def _data() -> list[tuple[np.ndarray, np.ndarray]]:
     return [tuple(rng.integers(0, WORDS, (2, BATCH, LENGTH))) for _ in range(4)]
 
 
-def paddle_step() -> Step:
+def paddle_step(bf16: bool = False) -> Step:
     import paddle
     from paddle import nn
 
@@ -38,7 +43,8 @@ def paddle_step() -> Step:
 
     def step(i: int) -> float:
         x, y = batches[i % 4]
-        loss = nn.functional.cross_entropy(model(x).reshape([-1, WORDS]), y.reshape([-1]))
+        with paddle.amp.auto_cast(enable=bf16, level="O1", dtype="bfloat16"):
+            loss = nn.functional.cross_entropy(model(x).reshape([-1, WORDS]), y.reshape([-1]))
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()
@@ -47,7 +53,7 @@ def paddle_step() -> Step:
     return step
 
 
-def torch_step(compile: bool) -> Step:
+def torch_step(compile: bool, bf16: bool = False) -> Step:
     import torch
     from torch import nn
 
@@ -72,7 +78,8 @@ def torch_step(compile: bool) -> Step:
 
     def step(i: int) -> float:
         x, y = batches[i % 4]
-        loss = nn.functional.cross_entropy(forward(x).reshape([-1, WORDS]), y.reshape([-1]))
+        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+            loss = nn.functional.cross_entropy(forward(x).reshape([-1, WORDS]), y.reshape([-1]))
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
@@ -84,4 +91,9 @@ def torch_step(compile: bool) -> Step:
 _TOKENS = BATCH * LENGTH
 _LAYER = _TOKENS * (4 * WIDTH**2 + 2 * WIDTH * INNER + 2 * LENGTH * WIDTH)
 FLOPS = 3 * 2 * (LAYERS * _LAYER + _TOKENS * WIDTH * WORDS)
-WORKLOADS = {"transformer": Workload(paddle_step, torch_step, 6, 1, 9, FLOPS)}
+WORKLOADS = {
+    "transformer": Workload(paddle_step, torch_step, 6, 1, 9, FLOPS),
+    "transformer_bf16": Workload(
+        functools.partial(paddle_step, bf16=True), functools.partial(torch_step, bf16=True), 6, 1, 9, FLOPS
+    ),
+}

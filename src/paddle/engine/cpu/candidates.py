@@ -137,7 +137,8 @@ def candidates(
     for recipe in recipes(spec.dtype, a, b, vector_bytes, has):
         extra_a, extra_b = (0.0 if recipe.keeps(t) else 1.0 for t in (a, b))
         biased = recipe is INT8_FOURS and (a, b) == ("int8", "int8")
-        machine = _Machine(recipe, vector_bytes, registers, extra_a, extra_b, rounds, biased, way=way)
+        spare = 2 if recipe.group > 1 else 0  # LLVM spills accumulators where these take all registers
+        machine = _Machine(recipe, vector_bytes, registers - spare, extra_a, extra_b, rounds, biased, way=way)
         yield from with_recipe(spec, machine, free, red)
 
 
@@ -180,9 +181,9 @@ def in_groups(machine: _Machine, v: Dim, red: list[Dim]) -> tuple[_Machine, list
         machine = replace(machine, a=1.0)
 
     def badness(d: Dim) -> tuple[Any, ...]:
-        wasted = -(-d.extent // group) * group > 1.3 * d.extent
+        wasted = round(20 * -(-d.extent // group) * group / d.extent)
         in_place = replace(machine, pair=d).in_place
-        return wasted, not in_place, d.a != 1, v.b != 1 and d.b != 1, abs(d.a) + abs(d.b)
+        return not in_place, wasted, d.a != 1, v.b != 1 and d.b != 1, abs(d.a) + abs(d.b)
 
     whole = min(red, key=badness)
     groups = Dim(-(-whole.extent // group), whole.a * group, whole.b * group)

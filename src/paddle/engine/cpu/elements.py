@@ -140,11 +140,8 @@ class Elements(Nest):
                     self.s.biased and which == "a") else x  # fmt: skip
             return self.op(f"{'sext' if kind == 'int8' else 'zext'} <{count} x i8> {x} to <{count} x {part}>")
         if kind == "float32" and self.s.dtype == "bfloat16":
-            if part == "i16":
-                t = f"<{count} x bfloat>"
-                y = self.op(f"fptrunc <{count} x float> {x} to {t}")
-                return self.op(f"bitcast {t} {y} to <{count} x i16>")
-            return self.convert("bf16_to_f32", self.convert("f32_to_bf16", x, count), count)
+            y = self.to_bfloat16(x, count)
+            return y if part == "i16" else self.convert("bf16_to_f32", y, count)
         if kind == "bfloat16":
             return x if part == "i16" else self.convert("bf16_to_f32", x, count)
         return self.convert("f16_to_f32", x, count) if kind == "float16" else x
@@ -154,6 +151,13 @@ class Elements(Nest):
         k = Kit("f32", self.features, self.lines, self.intrinsics, count)
         return CONVERSIONS[name](k, Value(k, "float" if name.startswith("f32") else "i16", x)).name
 
+    def to_bfloat16(self, x: str, count: int) -> str:
+        """Rounded to the nearest. The instruction takes numbers below 2^-126 for 0, as that for products does."""
+        if not count or "avx512bf16" not in self.s.has:
+            return self.convert("f32_to_bf16", x, count)
+        t = f"<{count} x bfloat>"
+        return self.op(f"bitcast {t} {self.op(f'fptrunc <{count} x float> {x} to {t}')} to <{count} x i16>")
+
     def constant(self, kind: str, value: int, count: int) -> str:
         return f"<{', '.join([f'{kind} {value}'] * count)}>"
 
@@ -161,8 +165,10 @@ class Elements(Nest):
         """Accumulators as C is stored; one of them alone where count is 0."""
         kind = self.s.c_type
         many = lambda t: f"<{count} x {t}>" if count else t
-        if kind in ("bfloat16", "float16"):
-            return self.convert("f32_to_bf16" if kind == "bfloat16" else "f32_to_f16", x, count)
+        if kind == "bfloat16":
+            return self.to_bfloat16(x, count)
+        if kind == "float16":
+            return self.convert("f32_to_f16", x, count)
         if kind in ("int8", "uint8"):
             return self.op(f"trunc {many('i32')} {x} to {many('i8')}")
         return x

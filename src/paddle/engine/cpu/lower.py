@@ -7,11 +7,12 @@ a loop form runs its numpy form as a host step.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import types
 from ..ir.graph import Graph, Node, Value
-from ..ops.elementwise import Detach
+from ..ops.elementwise import Cast, Detach
 from ..ops.recurrence import Recurrence
 from ..ops.shape import BroadcastTo, Reshape, Transpose
 from .affine import Product, flatten, product_of, squares
@@ -136,7 +137,7 @@ class Lowering:
             kind = self.kind(user)
             if kind in ("host", "alias"):
                 return False
-            if kind == "product" and not free:
+            if kind == "product" and not free and not (len(users) == 1 and self.rounds_a_weight(node, user)):
                 return False
             if kind == "reduce" and not (reads_once(user) or self.light(v)):
                 return False
@@ -148,6 +149,17 @@ class Lowering:
             ):
                 return False
         return len(users) == 1 or self.light(v)
+
+    def rounds_a_weight(self, node: Node, user: Node) -> bool:
+        """Whether a node rounds to bfloat16 what comes from outside, for a product that uses each element a few times.
+
+        Such a product rounds it while it reads it.
+        """
+        x = node.inputs[0]
+        rounds = isinstance(node.op, Cast) and node.op.dtype is types.bfloat16 and x.dtype is types.float32
+        if not rounds or x.node is not None:
+            return False
+        return math.prod(axis[0] for axis in self.products[user].axes) <= 144 * x.type.size
 
     def light(self, v: Value) -> bool:
         """Whether v may be computed again for each reader."""

@@ -85,7 +85,7 @@ def most_steps(rounds: bool, left: str, steps: int, row: int) -> int:
     Packed rows of A share the nearest cache with it. Sums that are rounded are rather visited once, as elsewhere they
     would have to be kept apart.
     """
-    if rounds and not left and steps <= 512 and steps * row <= 2 * PANEL_BYTES:
+    if rounds and steps <= 512 and steps * row <= (1 if left else 2) * PANEL_BYTES:
         return steps
     return min(K_STEPS, PANEL_BYTES // row * (3 if left else 4) // 4)
 

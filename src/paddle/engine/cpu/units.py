@@ -26,7 +26,8 @@ def block_reduce(s: Schedule, packed: bool) -> Schedule:
     block = 0
     if n * inner > steps and (s.dynamic or n > 1):
         most = max(1, steps // max(inner, 1))
-        block = most if s.dynamic else even_block(n, most)
+        squares = packed and inner == 1 and s.v.b not in (0, 1) and s.k[0].b == s.recipe.group
+        block = most if s.dynamic else even_block(n, most, s.lanes if squares else 1)
     elif s.dynamic and packed:
         block = max(1, steps // max(inner, 1))
     if block >= n and not s.dynamic:
@@ -52,7 +53,7 @@ def bounded(s: Schedule) -> Schedule:
     """Blocks of C for which a unit's packed rows and its sums kept apart have room."""
     if s.inner or not (s.left or s.scratch):
         return s
-    most = LEFT_BYTES // s.left_row if s.left else 128
+    most = min(LEFT_BYTES // s.left_row if s.left else 144, 144 if s.scratch else 256)
     tile = max(s.r1_cut.s1, s.r1_cut.s2)
     s = replace(s, r1_block=min(s.r1_block, even_tiles(s.r1_cut.tiles, most // tile)))
     if s.scratch:
@@ -62,9 +63,11 @@ def bounded(s: Schedule) -> Schedule:
     return s
 
 
-def even_block(n: int, most: int) -> int:
-    """A block size of at most `most`, dividing n where that costs little."""
+def even_block(n: int, most: int, lanes: int) -> int:
+    """A block size of at most `most`: whole squares of `lanes` steps, or dividing n where that costs little."""
     blocks = -(-n // most)
+    if 1 < lanes <= most:
+        return min(-(-n // (blocks * lanes)), most // lanes) * lanes
     for count in range(blocks, blocks + blocks // 2 + 2):
         if n % count == 0:
             return n // count
@@ -112,13 +115,7 @@ def spread(s: Schedule, cycles: float) -> Schedule:
         fewest = -(-64 // rows) if s.panel is not None else 4 if s.kind == "outer" else 1
         block = max(fewest, int(s.r1_block * wanted / each))
         s = replace(s, r1_block=min(even_tiles(s.r1_cut.tiles, block), s.r1_block))
-    large = (
-        s.panel is not None
-        and s.recipe.group == 1
-        and len(s.k) == 1
-        and s.v.b == 1
-        and s.k[0].extent * s.v.extent * s.itemsize > 262144
-    )
+    large = s.panel is not None and len(s.k) == 1 and s.v.b == 1 and s.k[0].extent * s.v.extent * s.itemsize > 262144
     fetch = large and not s.dynamic and s.r1_block >= 8 and s.panel_steps >= 64
     return replace(s, units=tuple(units), loops=tuple(loops), prefetch=fetch)
 
@@ -145,6 +142,9 @@ def spread_rows(s: Schedule, cycles: float) -> Schedule:
         if size > 1:
             inner.insert(0, replace(d, extent=size))
             break
+    count = s.v_blocks * math.prod(d.extent for d in units)
+    if s.left and not inner and count < 8:  # threads need some to share
+        most = max(96, min(most, -(-rows * count // 8)))
     if rows > most:
         s = replace(s, r1_block=even_tiles(s.r1_cut.tiles, most // max(s.r1_cut.s1, s.r1_cut.s2)))
     return replace(s, units=tuple(units), loops=(), inner=tuple(inner))
