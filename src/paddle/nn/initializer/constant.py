@@ -83,6 +83,9 @@ class Dirac(Valued):
             )
         self._groups = groups
 
+    def __call__(self, var: Any, block: Any = None) -> Any:
+        return self.forward(var, block)
+
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:
         if len(shape) not in (3, 4, 5):
             raise errors.asserted(

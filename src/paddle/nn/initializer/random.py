@@ -224,6 +224,9 @@ class Orthogonal(Valued):
         _given("Orthogonal", gain=gain)
         self._gain = gain
 
+    def __call__(self, var: Any, block: Any = None) -> Any:
+        return self.forward(var, block)
+
     def value(self, shape: tuple[int, ...], dtype: Any) -> Any:
         if len(shape) < 2:
             raise errors.asserted(

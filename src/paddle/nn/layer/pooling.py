@@ -84,6 +84,15 @@ def _pool(name: str, function: str, text: str, shown: Any, argument: str = "x", 
     return cls
 
 
+def _kept(name: str) -> property:
+    """An attribute that the class shows too."""
+
+    def put(self: Any, value: Any) -> None:
+        self.__dict__[name] = value
+
+    return property(lambda self: self.__dict__[name], put)
+
+
 def _size(layer: Any) -> str:
     return f"output_size={layer.output_size}"
 
@@ -121,11 +130,13 @@ for _n in (1, 2, 3):
         f"MaxPool{_n}D", f"max_pool{_n}d", f"Greatest element of windows in {_n} dimensions.", _SHOWN, _first,
         **_WINDOW, return_mask=False, ceil_mode=False, **_where, name=None,
     )  # fmt: skip
-    _pool(
+    _adaptive = _pool(
         f"AdaptiveAvgPool{_n}D", f"adaptive_avg_pool{_n}d",
         "Mean over windows chosen so that the result has a given size.", _size, _first,
         output_size=..., **_where, name=None,
     )  # fmt: skip
+    if _n > 1:
+        _adaptive.output_size = _kept("output_size")  # type: ignore[attr-defined]
     _pool(
         f"AdaptiveMaxPool{_n}D", f"adaptive_max_pool{_n}d",
         "Greatest element of windows chosen so that the result has a given size.", _size_and_mask, _first,
