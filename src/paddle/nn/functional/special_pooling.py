@@ -47,6 +47,13 @@ def _fractional(name: str, rank: int, x: Any, output_size: Any, kernel: Any, u: 
     source = tuple(x.shape)[2:]
     sizes = bins_of(name, output_size, source)
     kernels = (None,) * rank if kernel is None else positive(kernel, rank, name, "kernel_size")
+    for n, size, k in zip(source, sizes, kernels):
+        if size - 1 + (k or 1) > n:
+            raise errors.invalid_argument(
+                f"{name}: there are more bins than fit.",
+                expected=f"output_size{'' if k is None else ' - 1 + kernel_size'} <= {list(source)}",
+                received=f"output_size: {list(sizes)}, kernel_size: {kernel}",
+            )
     if u is None:
         u = float(np.random.Generator(np.random.Philox(abs(int(next_key().numpy().sum())))).uniform(1e-6, 1 - 1e-6))
     if not 0 < u < 1:

@@ -136,6 +136,9 @@ def test_fractional_bins_are_in_order():
     np.testing.assert_array_equal(x.ravel()[at.numpy()], out.numpy())
     with pytest.raises(ValueError, match="random_u"):
         F.fractional_max_pool2d(paddle.to_tensor(x), 2, random_u=1.5)
+    for size, kernel in ((9, None), (6, 3)):
+        with pytest.raises(ValueError, match="more bins than fit"):
+            F.fractional_max_pool2d(paddle.ones([1, 1, 7, 8]), size, kernel)
 
 
 def test_nan_and_infinity():
