@@ -162,6 +162,11 @@ class MissingKey(KeyError):
         return str(self.args[0])
 
 
+@_shown_as(SystemError)
+class Spent(SystemError, RuntimeError):
+    """A graph that is gone, where upstream raises SystemError. It is caught by either name."""
+
+
 def _maker(kind: str, base: type[Exception]) -> Any:
     def make(fact: str, *, expected: str = "", received: str = "", hint: str = "", at: str | None = None) -> Exception:
         return base(message(kind, fact, expected, received, hint, at))
@@ -180,6 +185,7 @@ not_found = _maker("NotFound", ValueError)
 missing_key = _maker("NotFound", MissingKey)
 no_attribute = _maker("NotFound", AttributeError)
 precondition = _maker("PreconditionNotMet", RuntimeError)
+spent = _maker("PreconditionNotMet", Spent)
 unavailable = _maker("Unavailable", RuntimeError)
 unimplemented = _maker("Unimplemented", NotImplementedError)
 already_exists = _maker("AlreadyExists", ValueError)

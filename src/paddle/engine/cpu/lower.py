@@ -155,9 +155,10 @@ class Lowering:
 
         Such a product rounds it while it reads it.
         """
+        if not isinstance(node.op, Cast) or node.op.dtype is not types.bfloat16:
+            return False
         x = node.inputs[0]
-        rounds = isinstance(node.op, Cast) and node.op.dtype is types.bfloat16 and x.dtype is types.float32
-        if not rounds or x.node is not None:
+        if x.dtype is not types.float32 or x.node is not None:
             return False
         return math.prod(axis[0] for axis in self.products[user].axes) <= 144 * x.type.size
 

@@ -632,7 +632,7 @@ def walk(
 
 
 def _freed_error(node: GradNode) -> Exception:
-    return errors.precondition(
+    return errors.spent(
         "backward: the graph was freed by an earlier backward.",
         hint="pass retain_graph=True to the earlier call to go through the graph again.",
         expected="a graph that was kept, or a new forward",
