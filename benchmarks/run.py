@@ -2,7 +2,8 @@
 
     python benchmarks/run.py --ours .venv/bin/python --torch OTHER/bin/python [--workloads mlp,lenet] [--rounds 5]
 
-Both interpreters are arguments; neither package is needed by the one that runs this file.
+The interpreters are arguments; none of the packages is needed by the one that runs this file. With --onnxruntime (an
+environment with onnx and onnxruntime) inference is measured there, too.
 """
 
 from __future__ import annotations
@@ -21,17 +22,16 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import workloads  # noqa: E402
 
-STARTUP = ("import", "first_step_warm", "first_step_cold")
-# what each is compared with, and the ratio that is promised
-STARTUP_BOUNDS = {"import": ("torch", 0.4), "first_step_warm": ("torch", 2.0), "first_step_cold": ("compiled", 0.15)}
+COLUMNS = {"paddle": "ours", "torch": "torch", "compiled": "compiled", "numpy": "numpy", "onnxruntime": "onnx"}
 
 
 class Runner:
     """Runs children; knows the interpreters and where caches lie."""
 
-    def __init__(self, ours: str, torch: str, threads: int, scratch: Path, limit_s: float):
-        self.python = {"paddle": ours, "torch": torch, "compiled": torch}
-        self.threads, self.scratch, self.limit_s = threads, scratch, limit_s
+    def __init__(self, python: dict[str, str], threads: int, scratch: Path, limit_s: float):
+        self.python, self.threads, self.scratch, self.limit_s = python, threads, scratch, limit_s
+        self.known = workloads.load()
+        self.found: dict[tuple, float | None] = {}
 
     def child(self, kind: str, name: str, cache: Path) -> dict | None:
         """The child's result, or None if it failed; then its last words are shown."""
@@ -49,68 +49,72 @@ class Runner:
             return None
         return json.loads(done.stdout.strip().splitlines()[-1])
 
-    def once(self, kind: str, name: str) -> float | None:
-        """Seconds of one measurement in a fresh process."""
-        with tempfile.TemporaryDirectory(dir=self.scratch) as fresh:
-            if name == "first_step_cold":
-                found = self.child(kind, "first_step", Path(fresh))
-            elif name == "first_step_warm":
-                self.child(kind, "first_step", self.scratch)
-                found = self.child(kind, "first_step", self.scratch)
-            else:
-                found = self.child(kind, name, self.scratch)
-        return None if found is None else found["seconds"]
+    def once(self, kind: str, name: str, round_: int) -> float | None:
+        """One measurement in a fresh process: seconds, or bytes. Rows that ask a rival for the same share it."""
+        w = self.known[name]
+        asked = "first_step" if w.measure == "compiled_tier" and kind != "paddle" else w.measure
+        key = (kind, w.step_of(kind), asked, w.cache, w.warmup, w.chunk, w.chunks, round_)
+        if key not in self.found:
+            with tempfile.TemporaryDirectory(dir=self.scratch) as fresh:
+                cache = self.scratch if w.cache == "kept" else Path(fresh)
+                if w.cache == "warm":
+                    self.child(kind, name, cache)
+                result = self.child(kind, name, cache)
+            self.found[key] = None if result is None else result["value"]
+        return self.found[key]
 
 
-def rows(runner: Runner, names: list[str], kinds: list[str], rounds: int) -> list[dict]:
+def rows(runner: Runner, names: list[str], rounds: int) -> list[dict]:
     """Medians by workload. Rounds go by turns over the kinds, so that a busy machine meets all alike."""
-    known = workloads.load()
     found = []
     for name in names:
-        mine = [k for k in kinds if k != "compiled" or name != "import"]
-        times: dict[str, list[float]] = {k: [] for k in mine}
-        for _ in range(rounds):
-            for kind in mine:
-                seconds = runner.once(kind, name)
-                if seconds is not None:
-                    times[kind].append(seconds)
+        w = runner.known[name]
+        times: dict[str, list[float]] = {k: [] for k in w.kinds() if k in runner.python}
+        for i in range(rounds):
+            for kind in times:
+                value = runner.once(kind, name, i)
+                if value is not None:
+                    times[kind].append(value)
         row = {"workload": name, **{k: statistics.median(t) for k, t in times.items() if t}, "times": times}
-        w = known.get(name)
-        row["rival"], row["bound"] = (w.rival, w.bound) if w else STARTUP_BOUNDS[name]
-        row["flops"] = w.flops if w else 0.0
-        row["ratio"] = ratio(row)
+        row |= {"rivals": w.rivals, "bound": w.bound, "flops": w.flops, "goal": w.goal}
+        row["unit"] = "MiB" if w.measure == "memory" else "ms"
+        rivals = [row[k] for k in w.rivals if k in row]
+        row["ratio"] = row["paddle"] / min(rivals) if rivals and "paddle" in row else None
+        row["missed"] = row["ratio"] is not None and w.bound is not None and row["ratio"] > w.bound
         found.append(row)
         print(line(row, 0.0), flush=True)
+    by_name = {row["workload"]: row for row in found}
+    for row in found:
+        other, bound = runner.known[row["workload"]].beside or ("", 0.0)
+        if "paddle" in row and "paddle" in by_name.get(other, {}):
+            own = row["paddle"] / by_name[other]["paddle"]
+            row["beside"] = {"workload": other, "ratio": own, "bound": bound}
+            row["missed"] |= own > bound
     return found
 
 
-def ratio(row: dict) -> float | None:
-    """Our time over the rival's: the better of eager and compiled, or the one that the bound names."""
-    rivals = ["torch", "compiled"] if row["rival"] == "better" else [row["rival"]]
-    times = [row[k] for k in rivals if k in row]
-    return row["paddle"] / min(times) if times and "paddle" in row else None
-
-
 def line(row: dict, peak: float) -> str:
-    def ms(kind: str) -> str:
-        return f"{row[kind] * 1e3:10.3f}" if kind in row else f"{'-':>10}"
-
-    shares = ""
+    """A row of the table; peak: operations a second, 0 where shares are not to be shown."""
+    scale = 2**-20 if row["unit"] == "MiB" else 1e3
+    values = "".join(f"{row[k] * scale:10.3f}" if k in row else f"{'-':>10}" for k in COLUMNS)
+    shares = said = ""
     if peak and row["flops"]:
-        shares = "".join(
-            f"{row['flops'] / row[k] / peak:8.0%}" if k in row else f"{'-':>8}" for k in ("paddle", "torch", "compiled")
-        )
-    ratio_text = f"{row['ratio']:7.2f}" if row["ratio"] is not None else f"{'-':>7}"
+        shares = "".join(f"{row['flops'] / row[k] / peak:8.0%}" if k in row else f"{'-':>8}" for k in COLUMNS)
+        if row["goal"] and "paddle" in row:
+            reached = row["flops"] / row["paddle"] / peak >= row["goal"]
+            said = f"  {'reaches' if reached else 'below'} the goal of {row['goal']:.0%} of peak"
+    if "beside" in row:
+        own = row["beside"]
+        said += f"  {own['ratio']:.2f} of our {own['workload']}, bound {own['bound']:.2f}"
+    ratio = f"{row['ratio']:7.2f}" if row["ratio"] is not None else f"{'-':>7}"
     bound = f"{row['bound']:6.2f}" if row["bound"] is not None else f"{'-':>6}"
-    missed = row["ratio"] is not None and row["bound"] is not None and row["ratio"] > row["bound"]
-    return f"{row['workload']:20}{ms('paddle')}{ms('torch')}{ms('compiled')}{ratio_text}{bound}{shares}" + (
-        "  missed" if missed else ""
-    )
+    name = row["workload"] + (", MiB" if row["unit"] == "MiB" else "")
+    return f"{name:26}{values}{ratio}{bound}{shares}{'  missed' if row['missed'] else ''}{said}"
 
 
 HEAD = (
-    f"{'workload, ms':20}{'ours':>10}{'torch':>10}{'compiled':>10}{'ratio':>7}{'bound':>6}"
-    f"{'% peak':>8}{'torch':>8}{'compil.':>8}"
+    f"{'workload, ms':26}{''.join(f'{c:>10}' for c in COLUMNS.values())}{'ratio':>7}{'bound':>6}"
+    f"{'% peak':>8}{''.join(f'{c[:7]:>8}' for k, c in COLUMNS.items() if k != 'paddle')}"
 )
 
 
@@ -118,24 +122,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ours", help="interpreter with OpenPaddle")
     parser.add_argument("--torch", help="interpreter with PyTorch")
+    parser.add_argument("--onnxruntime", help="interpreter with ONNX Runtime and onnx")
     parser.add_argument("--workloads", default="", help="names, comma separated; default: all")
     parser.add_argument("--rounds", type=int, default=3, help="fresh processes per workload and side (3)")
     parser.add_argument("--threads", type=int, default=2, help="threads of both sides (2)")
     parser.add_argument("--limit", type=float, default=600, help="seconds per process (600)")
     parser.add_argument("--json", help="file that receives all times")
     args = parser.parse_args()
-    names = args.workloads.split(",") if args.workloads else [*workloads.load(), *STARTUP]
-    unknown = set(names) - {*workloads.load(), *STARTUP}
+    known = workloads.load()
+    names = args.workloads.split(",") if args.workloads else [*known]
+    unknown = set(names) - {*known}
     if unknown:
-        parser.error(f"no workload {', '.join(sorted(unknown))}; there are {', '.join([*workloads.load(), *STARTUP])}")
-    kinds = [k for k, p in (("paddle", args.ours), ("torch", args.torch), ("compiled", args.torch)) if p]
-    if not kinds:
+        parser.error(f"no workload {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    names = list(dict.fromkeys(n for x in names for n in ([known[x].beside[0]] if known[x].beside else []) + [x]))
+    of = {"paddle": args.ours, "torch": args.torch, "compiled": args.torch, "numpy": args.ours or args.torch,
+          "onnxruntime": args.onnxruntime}  # fmt: skip
+    python = {k: os.path.abspath(p) for k, p in of.items() if p}
+    if not python:
         parser.error("give --ours, --torch or both")
     with tempfile.TemporaryDirectory() as scratch:
-        runner = Runner(args.ours, args.torch, args.threads, Path(scratch), args.limit)
+        runner = Runner(python, args.threads, Path(scratch), args.limit)
         print(HEAD, flush=True)
-        found = rows(runner, names, kinds, args.rounds)
-        peaks = [runner.child(k, "peak", Path(scratch)) for k in kinds if k != "compiled"]
+        found = rows(runner, names, args.rounds)
+        peaks = [runner.child(k, "peak", Path(scratch)) for k in ("paddle", "torch") if k in python]
     peak = max((p["flops"] for p in peaks if p), default=0.0)
     print(f"\n{HEAD}")
     for row in found:
@@ -143,7 +152,7 @@ def main() -> int:
     print(f"\npeak {peak / 1e9:.0f} GFLOP/s, {args.threads} threads, {args.rounds} rounds, {platform.platform()}")
     if args.json:
         Path(args.json).write_text(json.dumps({"peak_flops": peak, "rows": found}, indent=1) + "\n")
-    return 1 if any(r["ratio"] is not None and r["bound"] is not None and r["ratio"] > r["bound"] for r in found) else 0
+    return 1 if any(row["missed"] for row in found) else 0
 
 
 if __name__ == "__main__":

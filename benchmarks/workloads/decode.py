@@ -114,4 +114,4 @@ def torch_step(compile: bool) -> Step:
 
 
 FLOPS = 2.0 * (LAYERS * 12 * WIDTH**2 + WORDS * WIDTH)
-WORKLOADS = {"decode": Workload(paddle_step, torch_step, 30, 10, 10, FLOPS)}
+WORKLOADS = {"decode": Workload(paddle_step, torch_step, 30, 10, 10, FLOPS, bound=0.85)}

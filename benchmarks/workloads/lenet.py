@@ -68,4 +68,13 @@ def torch_step(compile: bool) -> Step:
 _CONV1, _CONV2 = 28 * 28 * 6 * 9, 10 * 10 * 16 * 6 * 25
 _LINEAR = 400 * 120 + 120 * 84 + 84 * 10
 FLOPS = 2 * BATCH * (2 * _CONV1 + 3 * _CONV2 + 3 * _LINEAR)
-WORKLOADS = {"lenet": Workload(paddle_step, torch_step, 60, 10, 30, FLOPS, bound=0.6)}
+WORKLOADS = {
+    "lenet": Workload(paddle_step, torch_step, 60, 10, 30, FLOPS, bound=0.6),
+    "import": Workload(paddle_step, torch_step, 0, bound=0.4, rivals=("torch",), measure="import"),
+    "first_step_warm": Workload(
+        paddle_step, torch_step, 0, bound=2.0, rivals=("torch",), measure="first_step", cache="warm"
+    ),
+    "first_step_cold": Workload(
+        paddle_step, torch_step, 0, bound=0.15, rivals=("compiled",), measure="first_step", cache="cold"
+    ),
+}

@@ -56,4 +56,4 @@ def torch_step(compile: bool) -> Step:
 
 _TOKENS = BATCH * float(np.mean(LENGTHS))
 FLOPS = 3 * 2 * _TOKENS * (4 * WIDTH**2 + 2 * WIDTH * INNER + 2 * float(np.mean(LENGTHS)) * WIDTH)
-WORKLOADS = {"new_shapes": Workload(paddle_step, torch_step, 60, 10, 10, FLOPS)}
+WORKLOADS = {"new_shapes": Workload(paddle_step, torch_step, 60, 10, 10, FLOPS, bound=1.0)}

@@ -86,6 +86,6 @@ def torch_with_gradient(compile: bool) -> Step:
 
 
 WORKLOADS = {
-    "operations_gradient": Workload(paddle_with_gradient, torch_with_gradient, 60, 5, 30, bound=0.5, rival="torch"),
-    "operations": Workload(paddle_without_gradient, torch_without_gradient, 60, 5, 30, bound=0.7, rival="torch"),
+    "operations_gradient": Workload(paddle_with_gradient, torch_with_gradient, 60, 5, 30, bound=0.5, rivals=("torch",)),
+    "operations": Workload(paddle_without_gradient, torch_without_gradient, 60, 5, 30, bound=0.7, rivals=("torch",)),
 }

@@ -137,8 +137,24 @@ def torch_inference(compile: bool) -> Step:
     return step
 
 
+def onnxruntime_inference() -> Step:
+    from .resnet18_onnx import inference
+
+    return inference(_data()[0], STAGES)
+
+
 INFERENCE = 2 * BATCH * 1.814e9  # multiply-adds of one image, by layer shapes
 WORKLOADS = {
-    "resnet18_training": Workload(paddle_training, torch_training, 4, 1, 7, 3 * INFERENCE),
-    "resnet18_inference": Workload(paddle_inference, torch_inference, 4, 1, 11, INFERENCE),
+    "resnet18_training": Workload(paddle_training, torch_training, 4, 1, 7, 3 * INFERENCE, bound=0.8),
+    "resnet18_inference": Workload(
+        paddle_inference,
+        torch_inference,
+        4,
+        1,
+        11,
+        INFERENCE,
+        bound=0.85,
+        rivals=("torch", "compiled", "onnxruntime"),
+        onnxruntime_step=onnxruntime_inference,
+    ),  # fmt: skip
 }

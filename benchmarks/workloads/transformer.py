@@ -92,8 +92,15 @@ _TOKENS = BATCH * LENGTH
 _LAYER = _TOKENS * (4 * WIDTH**2 + 2 * WIDTH * INNER + 2 * LENGTH * WIDTH)
 FLOPS = 3 * 2 * (LAYERS * _LAYER + _TOKENS * WIDTH * WORDS)
 WORKLOADS = {
-    "transformer": Workload(paddle_step, torch_step, 6, 1, 9, FLOPS),
+    "transformer": Workload(paddle_step, torch_step, 6, 1, 9, FLOPS, bound=0.6),
     "transformer_bf16": Workload(
-        functools.partial(paddle_step, bf16=True), functools.partial(torch_step, bf16=True), 6, 1, 9, FLOPS
-    ),
+        functools.partial(paddle_step, bf16=True),
+        functools.partial(torch_step, bf16=True),
+        6,
+        1,
+        9,
+        FLOPS,
+        bound=0.8,
+        beside=("transformer", 0.75),
+    ),  # fmt: skip
 }

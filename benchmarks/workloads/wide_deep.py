@@ -98,4 +98,4 @@ def torch_step(compile: bool) -> Step:
 
 
 FLOPS = 3 * 2 * BATCH * ((SLOTS * WIDTH + DENSE) * HIDDEN + 2 * HIDDEN**2 + HIDDEN)
-WORKLOADS = {"wide_deep": Workload(paddle_step, torch_step, 30, 5, 12, FLOPS)}
+WORKLOADS = {"wide_deep": Workload(paddle_step, torch_step, 30, 5, 12, FLOPS, bound=0.35)}
