@@ -133,6 +133,30 @@ MUTATIONS = {
     "sums of float32 stay in float32": Mutation(
         "cpu.loops", "types.float64 if kind == \"sum\" and d is types.float32 else d", "d", "numbers"
     ),
+    # ---- convolutions by tiles ----
+    "results past an edge come last": Mutation(
+        "cpu.winograd", "for line, ptrs in reversed(list(zip(made, at(offset)))):",
+        "for line, ptrs in list(zip(made, at(offset))):", "tiles",
+    ),
+    "rows past the edge are read": Mutation(
+        "cpu.winograd", "self.extreme(\"min\", self.add(first, i), n - 1)", "self.add(first, i)", "tiles"
+    ),
+    "the last vector of output channels does not overlap": Mutation(
+        "cpu.winograd", "offset = self.extreme(\"min\", offset, self.sub(valid, self.lanes))", "pass", "tiles"
+    ),
+    "the last unit takes as many tiles as the others": Mutation(
+        "cpu.winograd", "count = self.extreme(\"min\", s.rows, self.sub(s.tiles, first))", "count: Num = s.rows",
+        "tiles",
+    ),
+    "what is left of the channels is forgotten": Mutation(
+        "cpu.winograd", "whole, rest = divmod(self.s.c, most)", "whole, rest = self.s.c // most, 0", "tiles"
+    ),
+    "a block of channels replaces the one before": Mutation(
+        "cpu.winograd", "if add is not False:", "if False:", "tiles"
+    ),
+    "an input is taken for one with channels last": Mutation(
+        "cpu.lower", "if not self.lies_so(x):", "if False:", "tiles"
+    ),
 }  # fmt: skip
 
 
@@ -241,6 +265,21 @@ def channels() -> None:
     )
 
 
+def tiles() -> None:
+    """Convolutions by tiles of 2, whose numbers are exact: edges, channels that fill no vector, several units."""
+    for n, c, o, h, w in (
+        (1, 3, 5, 5, 4),
+        (2, 33, 70, 9, 8),
+        (1, 16, 16, 16, 28),
+        (1, 130, 33, 4, 5),
+        (1, 600, 16, 4, 4),
+    ):
+        graph(
+            lambda add, x, w, o=o: add("winograd_conv", x, add("winograd_weights", w, tile=2), tile=2, channels=o),
+            whole(n, 1, c, h, w), whole(1, o, c, 3, 3),
+        )  # fmt: skip
+
+
 def recurrences() -> None:
     from paddle.engine.ops.elementwise import add
     from paddle.engine.ops.recurrence import build, typed
@@ -337,7 +376,7 @@ def outcome(mutation: Mutation | None, checks: list[Any]) -> str:
 
 def main(names: list[str]) -> None:
     os.environ.update(FLAGS_cache_bytes="0", FLAGS_cpu_threads="1")
-    print(f"{outcome(None, [products, halves, loops, channels, recurrences, numbers])}: nothing changed")
+    print(f"{outcome(None, [products, halves, loops, channels, tiles, recurrences, numbers])}: nothing changed")
     for name, mutation in MUTATIONS.items():
         if not names or name in names:
             print(f"{outcome(mutation, [globals()[mutation.checks]])}: {name}", flush=True)

@@ -21,6 +21,7 @@ from ..ir.graph import Graph, Value
 from ..ops.registry import registry
 from ..passes import recurrence as recurrences
 from ..passes.simplify import decompose, simplify
+from ..passes.winograd import transform_convolutions
 from . import jit, recurrence
 from .emit import Emitter
 from .layout import turn_weights
@@ -28,7 +29,7 @@ from .loops import Kernel, loads_in
 from .lower import overwriting, steps_of
 from .plan import MemoryPlan, Place, split
 from .recurrence import RecurrenceStep
-from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step
+from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step, WinogradStep
 
 
 @functools.cache
@@ -136,7 +137,7 @@ def prepare(graph: Graph, fuse: bool) -> Graph:
 # ---- the compiled tier ------------------------------------------------------------------------
 def lowered(graph: Graph) -> tuple[Graph, list[Step]]:
     """The graph as it is compiled, and its steps."""
-    graph = turn_weights(prepare(graph, True))
+    graph = turn_weights(transform_convolutions(prepare(graph, True)))
     return graph, steps_of(graph)
 
 
@@ -176,6 +177,8 @@ def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, An
                 found[i] = loop_launch(loop_kernel(s, plan, i))
             elif isinstance(s, ProductStep):
                 found[i] = product_launch(s, lambda text: function(text, products))
+            elif isinstance(s, WinogradStep):
+                found[i] = winograd_launch(s, lambda text: function(text, products))
             elif isinstance(s, RecurrenceStep):
                 found[i] = native(s.steps, s.plan)
         return found
@@ -208,6 +211,17 @@ def product_launch(s: ProductStep, function: Any) -> dict[str, Any]:
     return {
         "fn": function(kernel.text("KERNEL")), "total": kernel.total, "grain": kernel.grain, "dims": kernel.dims(),
         "values": [s.product.a.key, s.product.b.key, s.outputs[0]], "messages": [],
+    }  # fmt: skip
+
+
+def winograd_launch(s: WinogradStep, function: Any) -> dict[str, Any]:
+    from . import winograd
+
+    x, out = s.inputs[0], s.outputs[0]
+    cut = winograd.plan(x.shape, out.shape[2], s.tile, jit.vector_bytes())
+    return {
+        "fn": function(winograd.text(cut, "KERNEL")), "total": cut.units, "grain": cut.grain, "dims": [],
+        "values": [*s.inputs, out], "messages": [],
     }  # fmt: skip
 
 
@@ -286,7 +300,7 @@ def payload(graph: Graph, donated: tuple[bool, ...]) -> bytes:
     """What another process needs to compile a graph; also what names the result in the object cache."""
     data = {
         "graph": saved.to_dict(graph), "donated": list(donated),
-        "features": flags.get("FLAGS_cpu_features"),
+        "features": flags.get("FLAGS_cpu_features"), "winograd": flags.get("FLAGS_winograd"),
     }  # fmt: skip
     for n in data["graph"]["nodes"]:
         n.pop("line", None)
@@ -299,6 +313,7 @@ def compile_payload(data: bytes) -> bytes:
 
     job = json.loads(data)
     flags.set_("FLAGS_cpu_features", job["features"])
+    flags.set_("FLAGS_winograd", job["winograd"])
     graph = saved.from_dict(job["graph"], registry)
     for i, n in enumerate(graph.nodes):
         n.line = ("", i)  # the asking process knows the lines

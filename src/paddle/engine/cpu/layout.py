@@ -11,10 +11,12 @@ from ..ops.convolution import Conv
 from ..ops.elementwise import Copy, Detach
 from ..ops.pooling import Windows
 from ..ops.shape import Dilate, Pad, Reshape, Slice, Transpose
+from ..ops.winograd import WinogradConv
 from .values import supports
 
 Order = tuple[int, ...]  # axes, outermost first
 
+CHANNELS_LAST = (0, 3, 4, 1, 2)  # of a plane [N, G, C, H, W]
 FEWEST = 32  # channels for which the change pays
 
 
@@ -37,7 +39,7 @@ def turn_weights(graph: Graph) -> Graph:
 
 def orders(graph: Graph) -> tuple[dict[Value, Order], set[Value]]:
     """The values whose axes are not in their own order, and those that are kept in memory for the sake of that."""
-    if not any(isinstance(n.op, Conv) for n in graph.nodes):
+    if not any(isinstance(n.op, (Conv, WinogradConv)) for n in graph.nodes):
         return {}, set()
     fixed = plain_values(graph)
     found: dict[Value, Order] = {}
@@ -45,6 +47,8 @@ def orders(graph: Graph) -> tuple[dict[Value, Order], set[Value]]:
     for node in graph.nodes:
         if isinstance(node.op, Conv):
             prefer_weight(node, fixed, found, kept)
+        elif by_tiles(node):
+            prefer_input(node, fixed, found)
         order = order_after(node, found)
         if order is not None and order != tuple(range(len(order))):
             for v in node.outputs:
@@ -70,7 +74,14 @@ def plain_values(graph: Graph) -> set[Value]:
 
 
 def runs_on_host(node: Node) -> bool:
+    if by_tiles(node):
+        return False
     return not node.op.loops or not all(supports(v.dtype) for v in (*node.inputs, *node.outputs))
+
+
+def by_tiles(node: Node) -> bool:
+    """Whether a node is a convolution that the kernel for tiles computes."""
+    return isinstance(node.op, WinogradConv) and node.inputs[0].type.size > 0
 
 
 def same_but_for_units(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
@@ -82,6 +93,8 @@ def order_after(node: Node, found: dict[Value, Order]) -> Order | None:
     op, out = node.op, node.outputs[0]
     if isinstance(op, Conv):
         return channels_last(out)
+    if by_tiles(node):
+        return CHANNELS_LAST
     source = max(
         (v for v in node.inputs if v in found and (v.ndim == out.ndim or isinstance(op, Reshape))),
         key=lambda v: v.type.size, default=None,
@@ -124,3 +137,18 @@ def prefer_weight(node: Node, fixed: set[Value], found: dict[Value, Order], kept
     wanted = (*range(3, v.ndim), 2, 0, 1)
     found[v] = tuple(axes[a] for a in wanted)
     kept.add(v)
+
+
+def prefer_input(node: Node, fixed: set[Value], found: dict[Value, Order]) -> None:
+    """What a convolution by tiles reads is made with its channels last."""
+    v = node.inputs[0]
+    order: Order = CHANNELS_LAST
+    wanted: dict[Value, Order] = {}
+    while v not in fixed and v not in found:
+        wanted[v] = order
+        if v.node is None or not isinstance(v.node.op, (Reshape, Detach)):
+            found.update(wanted)
+            return
+        source = v.node.inputs[0]
+        order = through_reshape(v.shape, source.shape, order) if isinstance(v.node.op, Reshape) else order
+        v = source

@@ -17,11 +17,11 @@ from ..ops.recurrence import Recurrence
 from ..ops.shape import BroadcastTo, Reshape, Transpose
 from .affine import Product, flatten, product_of, squares
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
-from .layout import orders
+from .layout import CHANNELS_LAST, by_tiles, orders
 from .loops import Loops, Store, has_reduce, loads_in
 from .recurrence import recurrence_step
 from .split import split
-from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step
+from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step, WinogradStep
 from .values import supports
 
 COSTLY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
@@ -53,7 +53,7 @@ class Lowering:
 
     # -- classification --
     def kind(self, node: Node) -> str:
-        """host, alias, product, reduce or map."""
+        """host, alias, tiles, product, reduce or map."""
         got = self.kinds.get(node)
         if got is None:
             got = self.kinds[node] = self.classify(node)
@@ -63,6 +63,8 @@ class Lowering:
         values = (*node.inputs, *node.outputs)
         if isinstance(node.op, (Reshape, Detach)):
             return "alias"
+        if self.fuse and by_tiles(node):
+            return "tiles"
         if not node.op.loops or not all(supports(v.dtype) for v in values):
             return "host"
         scope, variables, at = self.frame(node.outputs[0])
@@ -135,7 +137,7 @@ class Lowering:
         free = isinstance(node.op, (Transpose, BroadcastTo))
         for user in users:
             kind = self.kind(user)
-            if kind in ("host", "alias"):
+            if kind in ("host", "alias", "tiles"):
                 return False
             if kind == "product" and not free and not (len(users) == 1 and self.rounds_a_weight(node, user)):
                 return False
@@ -182,6 +184,8 @@ class Lowering:
                 self.add(AliasStep(list(node.outputs), [node.inputs[0]], node))
             elif kind == "product":
                 self.product(node)
+            elif kind == "tiles":
+                self.tiles(node)
             else:
                 for v in node.outputs:
                     if v not in self.inside and (v in self.outputs or v in self.users):
@@ -212,6 +216,31 @@ class Lowering:
             self.add_loops(out, scope, variables, [Store(self.operand(out), at, value)])
             return
         self.add(ProductStep([out], list(dict.fromkeys((found.a.key, found.b.key))), node, found))
+
+    def tiles(self, node: Node) -> None:
+        """A convolution by tiles, with copies of what does not lie with its channels last."""
+        (x, u), out = node.inputs, node.outputs[0]
+        if not self.lies_so(x):
+            x = self.copy(x, Value(self.graph, x.type, node, 0, "channels last"), CHANNELS_LAST)
+        made = out if self.lies_so(out) else Value(self.graph, out.type, node, 0, "channels last")
+        self.add(WinogradStep([made], [x, u], node, node.op.tile))
+        if made is not out:
+            self.orders[made] = CHANNELS_LAST
+            self.copy(made, out, self.orders.get(out))
+
+    def lies_so(self, v: Value) -> bool:
+        """Whether channels are last in memory, but for axes without extent."""
+        order = self.orders.get(v) or tuple(range(v.ndim))
+        return [a for a in order if v.shape[a] != 1] == [a for a in CHANNELS_LAST if v.shape[a] != 1]
+
+    def copy(self, v: Value, to: Value, order: tuple[int, ...] | None) -> Value:
+        """`to` with the elements of v, its axes in an order of its own."""
+        if order is not None:
+            self.orders[to] = order
+        scope, variables, at = self.frame(to)
+        value = LoopBuilder(scope, at, to.dtype, to.shape).load(self.operand(v), at)
+        self.add_loops(to, scope, variables, [Store(self.operand(to), at, value)])
+        return to
 
     def loop(self, v: Value, kind: str) -> None:
         if self.fuse and v.node is not None and v.node.op.blocks and self.by_blocks(v):

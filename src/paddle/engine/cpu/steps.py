@@ -47,6 +47,18 @@ class ProductStep(Step):
 
 
 @dataclass
+class WinogradStep(Step):
+    """A convolution by tiles: x with channels last and transformed weights to a result with channels last."""
+
+    tile: int
+
+    @property
+    def tiles(self) -> int:
+        n, _, _, h, w = self.outputs[0].shape
+        return n * -(-h // self.tile) * -(-w // self.tile)
+
+
+@dataclass
 class HostStep(Step):
     pass
 

@@ -421,5 +421,5 @@ def index_error(node: Any, e: Exception) -> Exception:
     return getattr(errors, node.op.fault)(f"{node.op.name}: {e}", at=at)
 
 
-for _name in ("FLAGS_reference", "FLAGS_check_nan_inf", "FLAGS_cpu_features"):
+for _name in ("FLAGS_reference", "FLAGS_check_nan_inf", "FLAGS_cpu_features", "FLAGS_winograd"):
     flags.on_change(_name, _settings_changed)
