@@ -7,6 +7,7 @@ on its sizes, there is one kernel per size.
 from __future__ import annotations
 
 import json
+import math
 import struct
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from .cache import object_cache
 from .emit import Emitter
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
 from .loops import Kernel, Loops, Store
-from .plan import split
+from .plan import extent, split
 from .steps import ProductStep
 
 
@@ -95,10 +96,26 @@ def chosen(node: Node, index: int, twice: tuple[int, ...]) -> tuple[Ready, int, 
             key = f"{key}/{op!r}/{[v.shape for v in node.inputs]}{out.shape}"
             ready = _kernels.get(key) or find(key, lambda: static_kernel(node, index))
     assert ready is not None, node
-    sizes = numbers | {f"s{k}_{j}": n for k, s in enumerate(shapes) for j, n in enumerate(s)}
-    sizes.update((f"o_{j}", n) for j, n in enumerate(out_shape))
+    sizes = sizes_of(shapes, out_shape) | numbers
     total, grain = split(ready.kernel, sizes)
     return ready, total, grain, [sizes[p] for p in ready.kernel.params]
+
+
+def sizes_of(shapes: list[tuple[int, ...]], out_shape: tuple[int, ...]) -> dict[str, int]:
+    """Sizes by the names that kernels know them by."""
+    sizes = {f"s{k}_{j}": n for k, s in enumerate(shapes) for j, n in enumerate(s)}
+    sizes.update((f"o_{j}", n) for j, n in enumerate(out_shape))
+    return sizes
+
+
+def work(node: Node, index: int) -> tuple[int, int]:
+    """Steps of the outer loops of a launch, and of the inner ones in each."""
+    kernel = launch(node, index)["code"].kernel
+    shapes, out_shape = patterns(node, node.outputs[index])
+    sizes = sizes_of(shapes, out_shape)
+    for name in node.op.number_attributes:
+        sizes.update((f"a_{name}_{i}", n) for i, n in enumerate(getattr(node.op, name)))
+    return tuple(math.prod(extent(e, sizes) for e in loops) for loops in (kernel.outer, kernel.inner))  # type: ignore[return-value]
 
 
 _size_bound: set[str] = set()
@@ -215,10 +232,25 @@ def build(
 
 
 def product_launch(step: ProductStep) -> dict[str, Any]:
-    from . import tile
-    from .compiler import instructions, tile_spec
+    from .compiler import tile_spec
 
-    made = tile.plan(tile_spec(step, True), jit.vector_bytes(), has=instructions())
+    ready, total, grain, dims = product_kernel(tile_spec(step, True))
+    p = step.product
+    return {"fn": ready.address, "total": total, "grain": grain, "dims": dims,
+            "values": [p.a.key, p.b.key, step.outputs[0]], "messages": [], "code": ready}  # fmt: skip
+
+
+def product_kernel(spec: Any) -> tuple[Ready, int, int, list[int]]:
+    """The kernel for a contraction, with units, units per task and what it is told."""
+    from . import tile
+    from .compiler import instructions
+
+    made = tile.plan(spec, jit.vector_bytes(), has=instructions())
+    return product_code(made), made.total, made.grain, made.dims()
+
+
+def product_code(made: Any) -> Ready:
+    """The machine code of a planned contraction."""
     key = f"product {jit.target()} {made.key}"
     ready = _kernels.get(key)
     if ready is None:
@@ -228,6 +260,4 @@ def product_launch(step: ProductStep) -> dict[str, Any]:
             object_cache().put(stored_key(key), stored)
         loaded = jit.load(stored, ["k"])
         ready = remember(key, Ready(loaded.addresses["k"], Kernel("", [], [], [], 0, [], 0, []), loaded, stored))
-    p = step.product
-    return {"fn": ready.address, "total": made.total, "grain": made.grain, "dims": made.dims(),
-            "values": [p.a.key, p.b.key, step.outputs[0]], "messages": [], "code": ready}  # fmt: skip
+    return ready

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from .arithmetic import INSTRUCTIONS, RESULT, SIZES
-from .candidates import Way, candidates, way_of
+from .candidates import Candidate, Way, candidates, way_of
 from .schedule import Schedule
 from .units import block_reduce, spread
 
@@ -78,6 +78,7 @@ class Kernel:
     spec: Contraction
     schedule: Schedule | None  # None: nothing to compute
     cycles: float = 0.0
+    way: Way = ()  # what tells the choice from the others there were
 
     @property
     def total(self) -> int:
@@ -164,15 +165,33 @@ def plan(spec: Contraction, vector_bytes: int, registers: int = 0, has: Collecti
     if any(x.extent == 0 for x in spec.axes if x.c is not None):
         return Kernel(spec, None)
     registers = registers or (32 if vector_bytes == 64 else 16)
-    plain = spec.dtype in ("float32", "float64", "int32", "int64")
-    matters = () if plain else tuple(i for i in INSTRUCTIONS if i in has)
+    matters = matters_of(spec, has)
     known = (vector_bytes, registers, matters, structure(spec)) if spec.dynamic else None
-    every = lambda way: candidates(spec, vector_bytes, registers, matters, way)
-    found = list(every(_ways[known])) if known in _ways else []
-    cycles, parts, packed = min(found or every(None), key=lambda c: c[0])
-    cycles = max(cycles, fetched(spec) * FETCH_CYCLES)
+    found = list(candidates(spec, vector_bytes, registers, matters, _ways[known])) if known in _ways else []
+    best = min(found or candidates(spec, vector_bytes, registers, matters), key=lambda c: c[0])
+    made = scheduled(spec, vector_bytes, matters, best)
     if known is not None:
-        _ways[known] = way_of(parts, packed)
+        _ways[known] = made.way
+    return made
+
+
+def alike(spec: Contraction, other: Kernel, vector_bytes: int, has: Collection[str] = ()) -> Kernel | None:
+    """The kernel for a contraction that is cut in the way of another one, if it can be."""
+    matters = matters_of(spec, has)
+    found = list(candidates(spec, vector_bytes, 32 if vector_bytes == 64 else 16, matters, other.way))
+    return scheduled(spec, vector_bytes, matters, min(found, key=lambda c: c[0])) if found else None
+
+
+def matters_of(spec: Contraction, has: Collection[str]) -> tuple[str, ...]:
+    """The instructions of the target that matter for the elements of a contraction."""
+    plain = spec.dtype in ("float32", "float64", "int32", "int64")
+    return () if plain else tuple(i for i in INSTRUCTIONS if i in has)
+
+
+def scheduled(spec: Contraction, vector_bytes: int, matters: tuple[str, ...], candidate: Candidate) -> Kernel:
+    """The kernel for a candidate: its units, and how its reduce axes are cut."""
+    cycles, parts, packed = candidate
+    cycles = max(cycles, fetched(spec) * FETCH_CYCLES)
     (a, b), (a_type, b_type, c_type) = (spec.a_offset, spec.b_offset), spec.types
     if parts["swap"]:
         a, b, a_type, b_type = b, a, b_type, a_type
@@ -180,4 +199,4 @@ def plan(spec: Contraction, vector_bytes: int, registers: int = 0, has: Collecti
         dtype=spec.dtype, accumulate=spec.accumulate, dynamic=spec.dynamic, vector_bytes=vector_bytes,
         a_offset=a, b_offset=b, a_type=a_type, b_type=b_type, c_type=c_type, has=matters, **parts,
     )  # fmt: skip
-    return Kernel(spec, spread(block_reduce(s, packed), cycles), cycles)
+    return Kernel(spec, spread(block_reduce(s, packed), cycles), cycles, way_of(parts, packed))

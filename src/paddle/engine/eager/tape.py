@@ -390,8 +390,8 @@ def _free(trace: Trace, root: int, visited: Sequence[GradNode]) -> None:
 
 
 # Which leaves take a gradient, and the tables' heights of those by rows or 0, by the key of a recorded graph.
-_takers: dict[Any, tuple[tuple[int, ...], tuple[int, ...]]] = {}
-_takers_age = [
+backwards: dict[Any, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+_backwards_age = [
     0
 ]  # changes when they are forgotten: steps in the trie that were known until then are not taken any more
 
@@ -406,10 +406,10 @@ def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
     if form is None:
         return False
     key, reads, aliases, leaves, nodes = form
-    if len(_takers) > 1024:
-        _takers.clear()
-        _takers_age[0] += 1
-    key = ("backward", _takers_age[0], root.type, key)
+    if len(backwards) > 1024:
+        backwards.clear()
+        _backwards_age[0] += 1
+    key = ("backward", _backwards_age[0], root.type, key)
 
     def compute() -> tuple[Any, ...]:
         for t, i in aliases:
@@ -417,13 +417,13 @@ def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
         found = dict(walk([root.gnode], seeds([root], [None]), retain=True)[0])
         takers = tuple(i for i, state in enumerate(leaves) if state in found)
         tensors, heights = rows.flattened([found[leaves[i]] for i in takers])
-        _takers[key] = takers, heights
+        backwards[key] = takers, heights
         return tuple(tensors)
 
     if not leaves:
         return False
     grads = trace.macro(key, reads, compute)
-    takers, heights = _takers[key]
+    takers, heights = backwards[key]
     for i, g in zip(takers, _each_its_own(rows.gathered(grads, heights))):
         accumulate(leaves[i], g)
     if not retain:

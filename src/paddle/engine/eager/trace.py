@@ -39,10 +39,11 @@ class TrieNode:
         grad: whether gradients are recorded from here on.
         freed: slots whose graph a backward has freed. given: slots of new values of leaves.
         programs: what runs at a flush here, by live slots (see materialize.py).
+        families: of leaves that may be entered here (see family.py).
     """
 
     __slots__ = ("children", "end", "type", "sg", "slot", "types", "sgs", "op", "refs", "grad", "programs",
-                 "parent", "line", "next_slot", "numbers", "outs", "freed", "given")  # fmt: skip
+                 "parent", "line", "next_slot", "numbers", "outs", "freed", "given", "families")  # fmt: skip
 
     def __init__(self, parent: "TrieNode | None", grad: bool):
         self.children: dict[Any, TrieNode] = {}
@@ -60,6 +61,7 @@ class TrieNode:
         self.programs: dict[Any, Any] | None = None
         self.line: tuple[str, int] | None = None
         self.numbers: dict[Any, int] | None = None
+        self.families: dict[Any, Any] | None = None
         self.outs: tuple[Any, ...] = ()
         self.freed: frozenset[int] = frozenset() if parent is None else parent.freed
         self.given: frozenset[int] = frozenset() if parent is None else parent.given
@@ -206,12 +208,7 @@ class Trace:
         key = (t.type, kind)
         node = self.node.children.get(key)
         if node is None:
-            node = self.child(1)
-            node.type, node.types = t.type, (t.type,)
-            node.sg = kind == 0
-            node.sgs = (node.sg,)
-            node.refs = (kind,)
-            self.publish(key, node)
+            node = self.first_leaf(key)
         self.node = node
         slot = node.slot
         # Another thread may be using t: whoever reads the slot first and then finds its epoch has its own slot.
@@ -227,6 +224,23 @@ class Trace:
         t.epoch = self.epoch
         self.values[slot] = t
         return slot
+
+    def first_leaf(self, key: tuple[TensorType, int]) -> TrieNode:
+        """The step for a leaf whose type is new at this place."""
+        from . import family
+
+        type_, kind = key
+        found = None if _several else family.resized(self, key)
+        if found is not None:
+            return found
+        node = self.child(1)
+        node.type, node.types = type_, (type_,)
+        node.sg = kind == 0
+        node.sgs = (node.sg,)
+        node.refs = (kind,)
+        self.publish(key, node)
+        family.note(self.node, node, key)
+        return node
 
     def child(self, outputs: int) -> TrieNode:
         """A next step, to be filled in before others can meet it."""
