@@ -20,6 +20,7 @@ from ..ir import saved
 from ..ir.graph import Graph, Value
 from ..ops.registry import registry
 from ..passes import recurrence as recurrences
+from ..passes.convolution import narrow_convolutions
 from ..passes.simplify import decompose, simplify
 from ..passes.winograd import transform_convolutions
 from . import jit, recurrence
@@ -130,7 +131,7 @@ def with_loop_hints(text: str) -> str:
 
 def prepare(graph: Graph, fuse: bool) -> Graph:
     """The graph in primitives, and simplified if the tier fuses."""
-    each = lambda g: simplify(decompose(g)) if fuse else decompose(g)
+    each = lambda g: narrow_convolutions(simplify(decompose(g))) if fuse else decompose(g)
     return recurrences.prepare(each(graph), each, numbers_inside=fuse)
 
 
