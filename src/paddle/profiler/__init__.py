@@ -1,6 +1,6 @@
 """Where the time goes: recording, launches, compilation, data; and what to do about it."""
 
-from . import timer, utils
+from . import roofline, timer, utils
 from .profiler import (
     Profiler,
     ProfilerState,

@@ -87,6 +87,9 @@ class Kernel:
         name (str), shape (str), tier (str), line: what it is, and where in the user's code.
         times (list of int): ns of each call.
         operations, nbytes (float): of all calls together; operations None where they are not known.
+        written (float): those of the bytes that are written, not read.
+        movable (float): bytes that the machine, as measured, moves in the time of all calls: from memory, or from the
+            cores' caches where a call's bytes lie there. No hardware counter is read: this bounds what was moved.
         tasks (int): parts of a launch that threads share. bits (int): of an element.
         bound (str): "compute", "memory", "dispatch", or "host" for what numpy does.
         least_s (float): what the calls would take at that bound.
@@ -102,6 +105,8 @@ class Kernel:
     times: list[int] = field(default_factory=list)
     operations: float | None = 0.0
     nbytes: float = 0.0
+    written: float = 0.0
+    movable: float = 0.0
     bound: str = ""
     least_s: float = 0.0
 
@@ -144,6 +149,7 @@ def kernels(events: Iterable[Event], peak: Peak | None, by_shapes: bool = False)
         k.times.append(e.duration)
         k.tasks = max(k.tasks, d["tasks"])
         k.nbytes += d["read"] + d["written"]
+        k.written += d["written"]
         k.operations = None if d["operations"] is None or k.operations is None else k.operations + d["operations"]
     for k in found.values():
         if peak is not None:
@@ -168,6 +174,7 @@ def _bound(k: Kernel, peak: Peak) -> None:
         "memory": k.nbytes / (bandwidth * share * 1e9),
         "dispatch": calls * (peak.launch_s if k.tasks > 1 else _ONE_LAUNCH_S),
     }
+    k.movable = bandwidth * share * k.ns
     k.bound = max(least, key=lambda name: least[name])
     k.least_s = least[k.bound]
 

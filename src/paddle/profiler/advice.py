@@ -8,6 +8,7 @@ import textwrap
 from typing import Any
 
 from ..engine.cpu.peak import Peak
+from ..engine.cpu.stages import size_text
 from .accounts import Account, Kernel, news
 from .recorder import Event, Recording
 
@@ -44,7 +45,7 @@ def advice(r: Recording, found: dict[str, Account], kernels: list[Kernel], peak:
         said.insert(0, "No kernel ran while the profiler recorded.")
     if not said:
         said = ["Nothing stands out."]
-    said.append(_greatest(kernels, whole, peak))
+    said += [_greatest(kernels, whole, peak), _held(r)]
     return "\n".join(textwrap.wrap(" ".join(s for s in said if s), _WIDTH, break_on_hyphens=False))
 
 
@@ -214,6 +215,18 @@ def _first_tier(r: Recording, found: dict[str, Account], whole: int) -> Finding:
             f": these within {left} more steps. Record later." if left else ". Record later steps."
         )
     return ns / whole, f"{_share(ns, whole)} ran operator by operator: {how}"
+
+
+def _held(r: Recording) -> str:
+    """What the largest program held, as its plan says before it runs. Not in files that others have written."""
+    held = r.about.get("held")
+    if not held or not sum(held.values()):
+        return ""
+    return (
+        f"The program that takes most memory holds {size_text(sum(held.values()))} while it runs:"
+        f" {size_text(held['inputs'])} of inputs, {size_text(held['results'])} of new results and a work area of"
+        f" {size_text(held['work'])}."
+    )
 
 
 def _greatest(kernels: list[Kernel], whole: int, peak: Peak | None) -> str:

@@ -78,7 +78,7 @@ def tables(
     if "OperatorView" in views:
         parts += [_operators(kernels(e, peak), page, op_detail, flops, n) for e, n in zip(by_thread, names)]
     if "MemoryView" in views and memory:
-        parts.append(_memory(rows))
+        parts.append(_memory(rows, peak))
     if "UDFView" in views:
         parts += [_marks(r, e, page, n) for e, n in zip(by_thread, names)]
     parts.append(advice(r, found, rows, peak))
@@ -228,16 +228,35 @@ def _operator_row(name: str, times: list[int], ks: list[Kernel], whole: int, pag
     return row
 
 
-def _memory(rows: list[Kernel]) -> str:
+def _memory(rows: list[Kernel], peak: Peak | None) -> str:
+    """The ledger of bytes: by operator, and below it the kernels that move most."""
     lines = []
     groups: dict[str, list[Kernel]] = {}
     for k in rows:
         groups.setdefault(k.name, []).append(k)
     for name, ks in sorted(groups.items(), key=lambda g: -sum(k.nbytes for k in g[1])):
-        calls = sum(len(k.times) for k in ks)
-        nbytes = sum(k.nbytes for k in ks)
-        lines.append([name, str(calls), f"{nbytes / 1e6:.3f}", f"{nbytes / calls / 1e6:.3f}"])
-    return _table("Memory", ["operators", "calls", "MB read and written", "MB per call"], lines) if lines else ""
+        lines.append(_memory_row(name, ks))
+        if len(ks) > 1:
+            for k in sorted(ks, key=lambda k: -k.nbytes)[:_DETAILS_SHOWN]:
+                lines.append(_memory_row(" ".join(w for w in (f"  {k.shape}", k.tier, place(k.line)) if w), [k]))
+    if not lines:
+        return ""
+    note = "Bytes are told from the operands: each element that is used counts once for a call."
+    if peak is not None:
+        note += (
+            f"\nAt most: what {peak.gbytes:.0f} GB/s from memory, or {peak.cache_gbytes:.0f} GB/s from the cores' caches for"
+            " calls that fit there, move in the kernels' time.\nHardware counters are not read. A share near 100%:"
+            " the time is that of moving the bytes; over it: they lay in a cache."
+        )
+    head = ["operators", "calls", "MB read and written", "MB per call", "MB read", "MB written", "MB at most", "share"]
+    return _table("Memory", head, lines, note)
+
+
+def _memory_row(name: str, ks: list[Kernel]) -> list[str]:
+    calls = sum(len(k.times) for k in ks)
+    nbytes, written, movable = (sum(getattr(k, w) for k in ks) for w in ("nbytes", "written", "movable"))
+    mb = [f"{n / 1e6:.3f}" for n in (nbytes, nbytes / calls, nbytes - written, written)]
+    return [name, str(calls), *mb, f"{movable / 1e6:.3f}" if movable else "-", _percent(nbytes, movable)]
 
 
 def _marks(r: Recording, events: Sequence[Event], page: _Page, of: str) -> str:

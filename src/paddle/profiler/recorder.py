@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
@@ -83,6 +84,7 @@ class Recorder:
         self.plans: dict[int, tuple[int, TimedPlan, Any, Any]] = {}
         self.local = threading.local()
         self.ending = False
+        self.held: dict[str, int] = {}  # bytes of the program that holds most while it runs
 
     # -- from start to stop --
     def start(self) -> None:
@@ -119,7 +121,7 @@ class Recorder:
             "cpu_ns": cpu, "cores": cores(), "threads": thread_count(), "call_ns": call_ns()[1], "pid": os.getpid(),
             "flags": {k: flags.get(k) for k in ("FLAGS_reference", "FLAGS_check_nan_inf", "FLAGS_eager_sync",
                                                 "FLAGS_eager_compile")},
-            "until_compiled": self.until_compiled(),
+            "until_compiled": self.until_compiled(), "held": self.held,
         }  # fmt: skip
         names = {t.ident: t.name for t in threading.enumerate() if t.ident is not None}
         events = sorted(self.events(), key=lambda e: (e.start, -e.end))
@@ -181,7 +183,7 @@ class Recorder:
             kind = "compile" if plan is executor.compiled else "prepare"
             text = f"{len(executor.graph.nodes)} operations"
             self.raw.append((kind, text, began, chosen, threading.get_ident(), None))
-        number, timed = self.timed(plan, executor)
+        number, timed = self.timed(plan, executor, arrays)
         ready = _now()
         self.raw.append(("profiler", "launches one by one", chosen, ready, threading.get_ident(), None))
         out = timed([*arrays, *plan.numbers])
@@ -190,12 +192,15 @@ class Recorder:
         statistics[f"{tier}_runs"] += 1
         return out
 
-    def timed(self, plan: Any, executor: Executor) -> tuple[int, TimedPlan]:
+    def timed(self, plan: Any, executor: Executor, arrays: list[Any]) -> tuple[int, TimedPlan]:
         known = self.plans.get(id(plan))
         if known is None:
             number, raw = len(self.plans), self.raw
             timed = TimedPlan(plan, lambda k, a, b: raw.append(("launch", number, a, b, threading.get_ident(), k)))
             known = self.plans[id(plan)] = (number, timed, plan, executor)
+            made = sum(math.prod(shape) * dtype.itemsize for _, shape, dtype in plan.made)
+            held = {"inputs": sum(a.nbytes for a in arrays), "results": made, "work": plan.arena}
+            self.held = max(self.held, held, key=lambda h: sum(h.values()))
         return known[0], known[1]
 
     def until_compiled(self) -> int:

@@ -14,8 +14,9 @@ import paddle
 
 from ..hapi.progressbar import ProgressBar
 from ..io import DataLoader
+from ..utils import png
 from ..vision.datasets import Digits
-from . import png, report
+from . import report
 from .network import DigitNet
 from .predict import predict
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .canvas import Canvas
+from ..utils.canvas import Canvas
 
 INK, SOFT, LINE = (32, 36, 48), (118, 124, 138), (222, 226, 234)
 BLUE, RED = (38, 98, 196), (212, 56, 46)

@@ -43,9 +43,19 @@ def test_all_views(profiled, said):
     operators = columns(tables, "Operators")
     assert operators["matmul"][0] == "3" and operators["matmul"][-1] == str(3 * 2 * 64 * 32 * 16)
     assert columns(tables, "Memory")["matmul"][:2] == ["3", f"{3 * 4 * (64 * 32 + 32 * 16 + 64 * 16) / 1e6:.3f}"]
+    read, written = 3 * 4 * (64 * 32 + 32 * 16) / 1e6, 3 * 4 * 64 * 16 / 1e6
+    assert columns(tables, "Memory")["matmul"][3:5] == [f"{read:.3f}", f"{written:.3f}"]
+    at_most, share = columns(tables, "Memory")["matmul"][5:]
+    assert abs(float(share[:-1]) - 100 * (read + written) / float(at_most)) < 5
     assert columns(tables, "Marked by the program")["mine"][0] == "3"
     assert list(columns(tables, "Steps")) == [f"ProfileStep#{i}" for i in range(3)]
     assert "The kernel that took longest is" in words
+
+
+def test_the_words_tell_what_the_largest_program_holds(profiled, said):
+    x = paddle.ones([1024, 1024])
+    words = said(profiled(lambda i: float(((x + 1) * 2).sum()), 2))[1]
+    assert "holds 12.0 MiB while it runs: 4.0 MiB of inputs, 4 B of new results and a work area of 8.0 MiB." in words
 
 
 def test_rows_of_the_overview_and_of_kernels_add_up(profiled, said):

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from paddle.__main__ import main
-from paddle.quickstart import font, png, report
-from paddle.quickstart.canvas import Canvas
+from paddle.quickstart import report
 from paddle.quickstart.main import run
+from paddle.utils import font, png
+from paddle.utils.canvas import Canvas
 
 
 @pytest.mark.parametrize("shape", [(5, 7, 3), (4, 9), (1, 1, 3)])

@@ -72,3 +72,10 @@ class Canvas:
             part = nearest[:, max(c0, 0) : min(c1, width)]
             np.minimum(part, np.hypot(gx - ax - t * dx, gy - ay - t * dy), out=part)
         self.blend(left, top, np.clip(thick / 2 + 0.5 - nearest, 0, 1), color)
+
+    def disc(self, x: float, y: float, radius: float, color: Color, opacity: float = 1.0) -> None:
+        """A filled circle, smooth at its edge."""
+        left, top, size = int(x - radius - 1), int(y - radius - 1), int(2 * radius + 4)
+        gy, gx = np.mgrid[0:size, 0:size] + 0.5
+        away = np.hypot(gx + left - x, gy + top - y)
+        self.blend(left, top, np.clip(radius + 0.5 - away, 0, 1) * opacity, color)
