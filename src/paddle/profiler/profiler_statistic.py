@@ -244,9 +244,9 @@ def _memory(rows: list[Kernel], peak: Peak | None) -> str:
     note = "Bytes are told from the operands: each element that is used counts once for a call."
     if peak is not None:
         note += (
-            f"\nAt most: what {peak.gbytes:.0f} GB/s from memory, or {peak.cache_gbytes:.0f} GB/s from the cores' caches for"
-            " calls that fit there, move in the kernels' time.\nHardware counters are not read. A share near 100%:"
-            " the time is that of moving the bytes; over it: they lay in a cache."
+            f"\nAt most: what {peak.gbytes:.0f} GB/s from memory, or {peak.cache_gbytes:.0f} GB/s from the caches where"
+            " a call fits there, move in the kernels' time.\nHardware counters are not read. A share near 100%: the"
+            " time is that of moving the bytes; over it: they lay in a cache."
         )
     head = ["operators", "calls", "MB read and written", "MB per call", "MB read", "MB written", "MB at most", "share"]
     return _table("Memory", head, lines, note)
