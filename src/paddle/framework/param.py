@@ -9,6 +9,7 @@ import numpy as np
 
 from ..engine import errors, types
 from ..engine.eager import trace as tracing
+from ..engine.eager.sharing import DETACH, share
 from ..engine.ops.creation import Full
 from ..engine.types import TensorType, dtype_of
 from ..tensor.tensor import Tensor
@@ -39,7 +40,7 @@ class EagerParamBase(Tensor):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True, **kwargs: Any) -> "Parameter":
         p = object.__new__(cls)
-        p.gnode = p.leaf = None
+        p.gnode = p.leaf = p.kin = None
         p.epoch = p.slot = 0
         p.sg = not requires_grad
         if "shape" in kwargs or isinstance(requires_grad, (str, types.DType)):  # the older form: shape, dtype
@@ -55,6 +56,7 @@ class EagerParamBase(Tensor):
         else:
             p.type = data.type
             adopt(p, data.detach())
+            share(data, p, DETACH)
         return p
 
     def __init__(self, data: Any = None, requires_grad: bool = True, **kwargs: Any) -> None:
@@ -99,6 +101,7 @@ class EagerParamBase(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
         p = type(self)(self, requires_grad=not self.sg)
+        p.kin = None  # memory of its own
         if p.buffer is not None:
             p.buffer = p.buffer.copy()
         for key, value in self.__dict__.items():
@@ -257,7 +260,7 @@ def make_parameter(
             hint="leave the name out, or build the second network in paddle.utils.unique_name.guard().",
         )
     p = object.__new__(Parameter)
-    p.gnode = p.leaf = None
+    p.gnode = p.leaf = p.kin = None
     p.epoch = p.slot = 0
     p.sg, p.type, p.buffer = not (attr.trainable and kind.kind in "fc"), TensorType(shape, kind), None
     p.__init__(  # type: ignore[misc]

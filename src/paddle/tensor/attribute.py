@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, types
+from ..engine.eager.sharing import View, row_major, share, strides, view
 from ..engine.eager.trace import from_array
 from ..engine.ops import complex as complex_ops
 from ..engine.ops import elementwise as ew
+from ..engine.ops.join import stack
 from ..engine.ops.shape import reshape, slice_axis
 from ..engine.types import DType, dtype_of
 from ..framework.place import Place, place_of
@@ -96,14 +98,6 @@ def tolist(x: Tensor) -> Any:
     return no_method(x, "tolist").tolist()
 
 
-def _strides(t: Tensor) -> list[int]:
-    out, n = [], 1
-    for m in reversed(t.type.shape):
-        out.append(n)
-        n *= m
-    return out[::-1]
-
-
 def _method(f: Callable[..., Any]) -> Callable[..., Any]:
     METHODS[f.__name__] = f
     return f
@@ -126,26 +120,26 @@ def element_size(self: Tensor) -> int:
 
 @_method
 def stride(self: Tensor, dim: int | None = None) -> Any:
-    """How many elements lie between neighbours, for each axis or for one. Tensors are stored in row-major order."""
-    return _strides(self) if dim is None else _strides(self)[dim]
+    """How many elements lie between neighbours, for each axis or for one. A view lies in its source."""
+    return strides(self) if dim is None else strides(self)[dim]
 
 
 @_method
 def get_strides(self: Tensor) -> list[int]:
     """How many elements lie between neighbours, for each axis."""
-    return _strides(self)
+    return strides(self)
 
 
 @_method
 def is_contiguous(self: Tensor) -> bool:
-    """Whether the elements lie in row-major order without gaps: always."""
-    return True
+    """Whether the elements lie in row-major order without gaps: not those of a transposed view."""
+    return self.kin is None or self.kin.flat or strides(self) == row_major(self.type.shape)
 
 
 @_method
 def contiguous(self: Tensor) -> Tensor:
-    """The Tensor itself: its elements lie in row-major order."""
-    return self
+    """The Tensor itself, or a copy where its elements do not lie in row-major order."""
+    return self if is_contiguous(self) else copy_of(self)
 
 
 @_method
@@ -227,7 +221,7 @@ for _name, _value in (("layout", "NCHW"), ("offset", 0), ("is_cuda", False), ("n
                       ("placements", None), ("process_mesh", None)):  # fmt: skip
     setattr(Tensor, _name, property(lambda self, _value=_value: _value))
 Tensor.itemsize = property(lambda self: self.type.dtype.itemsize)  # type: ignore[attr-defined]
-Tensor.strides = property(_strides)  # type: ignore[attr-defined]
+Tensor.strides = property(strides)  # type: ignore[attr-defined]
 
 
 # ---- conversions ------------------------------------------------------------------------------
@@ -313,6 +307,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             received=", ".join(set(kwargs) - known),
             expected=f"arguments among {sorted(known)}",
         )
+    if not args and not kwargs:
+        raise errors.invalid_type("to: there is no argument.", expected="a device, dtype or Tensor", received="none")
     device, dtype = kwargs.get("device"), kwargs.get("dtype")
     other = kwargs.get("other")
     if args:
@@ -329,7 +325,10 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         dtype = other.type.dtype
     if device is not None:
         place_of(device, "to")
-    return self if dtype is None else converted(self, dtype)
+    if dtype is None:
+        return self
+    made = converted(self, dtype)
+    return copy_of(self) if made is self and other is None else made
 
 
 def names_dtype(v: Any) -> bool:
@@ -426,13 +425,13 @@ def new_full(
 @public(also={"x": "input"}, method=True)
 def real(x: Tensor, name: str | None = None) -> Tensor:
     """The real parts; x itself where it is not complex."""
-    return complex_ops.Real()(tensor_argument(x, "real"))
+    return view(complex_ops.Real(), tensor_argument(x, "real"))  # type: ignore[no-any-return]
 
 
 @public(also={"x": "input"}, method=True)
 def imag(x: Tensor, name: str | None = None) -> Tensor:
     """The imaginary parts of a complex Tensor."""
-    return complex_ops.Imag()(_complex(tensor_argument(x, "imag"), "imag"))
+    return view(complex_ops.Imag(), _complex(tensor_argument(x, "imag"), "imag"))  # type: ignore[no-any-return]
 
 
 def _complex(x: Tensor, name: str) -> Tensor:
@@ -462,8 +461,20 @@ def as_complex(x: Tensor, name: str | None = None) -> Tensor:
     if not s or s[-1] != 2:
         raise errors.invalid_argument("as_complex: these are no pairs.", expected="a last axis of size 2",
                                       received=f"x: {x.type}")  # fmt: skip
-    parts = [reshape(slice_axis(x, len(s) - 1, i, i + 1), s[:-1]) for i in (0, 1)]
-    return complex_ops.ToComplex()(*parts)
+    return share(x, _pairs_to_complex(x), _AS_COMPLEX, True)  # type: ignore[no-any-return]
+
+
+def _pairs_to_complex(x: Any) -> Any:
+    s = x.type.shape
+    return complex_ops.ToComplex()(*(reshape(slice_axis(x, len(s) - 1, i, i + 1), s[:-1]) for i in (0, 1)))
+
+
+def _complex_to_pairs(x: Any) -> Any:
+    return stack([complex_ops.Real()(x), complex_ops.Imag()(x)], len(x.type.shape))
+
+
+_AS_COMPLEX = View(_pairs_to_complex, lambda x, part: _complex_to_pairs(part))
+_AS_REAL = View(_complex_to_pairs, lambda x, part: _pairs_to_complex(part))
 
 
 @public(also={"x": "input"}, method=True)
@@ -480,10 +491,8 @@ def as_real(x: Tensor, name: str | None = None) -> Tensor:
         >>> paddle.as_real(paddle.to_tensor([1 + 2j])).tolist()
         [[1.0, 2.0]]
     """
-    from ..engine.ops.join import stack
-
     _complex(tensor_argument(x, "as_real"), "as_real")
-    return stack([complex_ops.Real()(x), complex_ops.Imag()(x)], len(x.type.shape))
+    return share(x, _complex_to_pairs(x), _AS_REAL, True)  # type: ignore[no-any-return]
 
 
 @public(method=True)

@@ -12,7 +12,7 @@ from ..engine import errors, types
 from ..engine.eager import trace as tracing
 from ..engine.eager.trace import from_array
 from ..engine.ops import creation as ops
-from ..engine.ops.elementwise import cast, is_number
+from ..engine.ops.elementwise import Detach, cast, is_number
 from ..engine.ops.shape import Reshape, broadcast_to, reshape
 from ..engine.types import DType, default_dtype, dtype_of
 from ..framework.place import place_of
@@ -66,11 +66,10 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     if place is not None:
         place_of(place, "to_tensor")
     if isinstance(data, Tensor):
-        made = data.detach()
+        a = data.buffer
+        made = Detach()(data) if a is None else tracing.make_tensor(data.type, 0, 0, True, a)
         if want is not None:
             made = cast(made, want)
-        if made.buffer is not None:
-            made = tracing.make_tensor(made.type, 0, 0, True, made.buffer)
         if not stop_gradient:
             made.stop_gradient = False
         return made
@@ -218,6 +217,8 @@ def construct(dtype: DType | None, *args: Any, **kwargs: Any) -> Tensor:
         )
     if dtype is None and isinstance(data, (list, tuple)):
         dtype = types.float32
+    if isinstance(data, Tensor) and dtype in (None, data.type.dtype):
+        return data.detach()
     return to_tensor(data, dtype)
 
 
@@ -645,7 +646,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     out = []
     for i, x in enumerate(xs):
         at = order.index(i)
-        out.append(broadcast_to(reshape(x, tuple(n if j == at else 1 for j, n in enumerate(shape))), shape))
+        out.append(broadcast_to(Reshape(tuple(n if j == at else 1 for j, n in enumerate(shape)))(x), shape))
     return out
 
 

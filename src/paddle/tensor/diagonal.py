@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.eager.sharing import View, share
 from ..engine.eager.trace import from_array
 from ..engine.ops.creation import Eye
 from ..engine.ops.elementwise import cast
@@ -135,7 +136,7 @@ def _gathered(x: Any, first: Any, second: Any, name: str) -> tuple[Any, int, int
 
 @public(also={"x": "input", "axis1": "dim1", "axis2": "dim2"}, method=True, kind=ValueError)
 def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:
-    """The diagonals of the matrices on two axes, along a new last axis.
+    """The diagonals of the matrices on two axes, along a new last axis. The result shares memory with x.
 
     Args:
         x (Tensor): at least two axes. offset (int): columns to the right of the main diagonal.
@@ -148,8 +149,14 @@ def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: s
         >>> paddle.diagonal(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
         [1, 4]
     """
-    placed, _, _ = _gathered(tensor_argument(x, "diagonal"), axis1, axis2, "diagonal")
-    return read(placed, int_argument(offset, "diagonal", "offset"))
+    k = int_argument(offset, "diagonal", "offset")
+    find = lambda v: read(_gathered(v, axis1, axis2, "diagonal")[0], k)  # noqa: E731
+    both = View(
+        find,
+        lambda v, part: _with_diagonal(v, part, k, axis1, axis2, "diagonal"),
+        lambda a: np.diagonal(a, k, axis1, axis2),
+    )
+    return share(x, find(tensor_argument(x, "diagonal")), both)  # type: ignore[no-any-return]
 
 
 def _with_diagonal(x: Any, y: Any, offset: int, first: Any, second: Any, name: str) -> Any:

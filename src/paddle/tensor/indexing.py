@@ -7,13 +7,13 @@ integer tensors, lists and masks, is one gather. Integers count to the first par
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import numpy as np
 
 from ..engine import errors
 from ..engine.eager import trace as tracing
+from ..engine.eager.sharing import View, share
 from ..engine.eager.trace import TensorType, from_array
 from ..engine.ops.elementwise import cast, is_number
 from ..engine.ops.indexing import Gather, Index, ScatterSet, SliceSet
@@ -24,7 +24,6 @@ from .arguments import int_argument
 from .tensor import Tensor
 
 _local = tracing.local
-_ref = weakref.ref
 
 
 class Plan:
@@ -73,10 +72,12 @@ def getitem(self: Tensor, item: Any) -> Tensor:
     if plan is None:
         plan, rest = plan_of(x.type, key)
         if rest:
-            return gather(apply(x, plan), rest)
-    out = apply(x, plan)
-    out.__dict__["_base"] = (_ref(x), plan)  # a change of `out` in place changes x too, as long as x is in use
-    return out
+            read = lambda v: gather(apply(v, plan), rest)  # noqa: E731
+            out = read(x)
+            if all(isinstance(k, tracing.Tensor) and not k.type.shape and not is_mask(k) for _, k in rest):
+                share(x, out, View(read, lambda v, part: assigned(v, key, part)))  # these count as integers
+            return out
+    return share(x, apply(x, plan), plan.op, plan.rows is not None or plan.whole)
 
 
 def apply(x: Tensor, plan: Plan) -> Tensor:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.eager.sharing import view
 from ..engine.eager.trace import current
 from ..engine.ops import join
+from ..engine.ops.indexing import Index
 from ..engine.ops.shape import Reshape, slice_axis
 from ..utils.public import METHODS, public
 from .arguments import axis_argument, fill_out, int_argument, ints_argument, tensor_argument, tensor_list
@@ -266,7 +268,7 @@ hsplit, vsplit, dsplit = _along("hsplit", 1, 1), _along("vsplit", 0, 2), _along(
 
 @public(also={"axis": "dim"}, method=True)
 def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
-    """The slices along an axis, without that axis.
+    """The slices along an axis, without that axis. They share memory with the Tensor.
 
     Raises:
         ValueError: no such axis.
@@ -281,8 +283,12 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
         raise errors.invalid_argument(
             "unbind: input has no axis.", received=f"input: {input.type}", expected="at least one axis"
         )
-    rest = s[:a] + s[a + 1 :]
-    return [Reshape(rest)(slice_axis(input, a, i, i + 1)) for i in range(s[a])]
+    rest, before, behind = s[:a] + s[a + 1 :], (0,) * a, (0,) * (len(s) - a - 1)
+    steps = (1,) * len(s)
+    return [
+        view(Index((*before, i, *behind), (*s[:a], i + 1, *s[a + 1 :]), steps, rest), input, a == 0)
+        for i in range(s[a])
+    ]
 
 
 @public(method=True)
@@ -297,7 +303,8 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
     if num is not None and s and num != s[a]:
         raise errors.invalid_argument("unstack: num is not the size of the axis.", expected=f"{s[a]}",
                                       received=f"num: {num}")  # fmt: skip
-    return unbind(x, a)
+    rest = s[:a] + s[a + 1 :]
+    return [Reshape(rest)(slice_axis(x, a, i, i + 1)) for i in range(s[a])]
 
 
 def _split_with_sizes(self: Tensor, split_sizes: Any, dim: int = 0) -> list[Tensor]:

@@ -17,6 +17,7 @@ from ..engine.ops.reduction import Max, mean_, sum_
 from ..engine.ops.shape import reshape
 from ..utils.public import METHODS, public
 from .arguments import fill_out, int_argument
+from .creation import copy_of
 from .eager import on_host
 from .families import need_tensor, no_method
 from .tensor import Tensor
@@ -360,7 +361,7 @@ def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
         n >>= 1
         if n:
             base = ops.mm(base, base)
-    return out  # type: ignore[return-value]
+    return copy_of(x) if out is x else out  # type: ignore[return-value]
 
 
 def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:
@@ -408,7 +409,7 @@ def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:
         raise errors.invalid_argument(
             "matrix_transpose: x is no matrix.", received=f"x: {x.type}", expected="at least two axes"
         )
-    return ops.transpose_last(x)
+    return x.mT  # type: ignore[no-any-return, attr-defined]
 
 
 # ---- LU ---------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.eager.sharing import View, shape_view, share, strides
+from ..engine.eager.sharing import view as view_of
 from ..engine.eager.trace import from_array
 from ..engine.ops import join
 from ..engine.ops import shape as ops
@@ -113,7 +115,7 @@ def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
             key = (type_, *shape)
             op = _reshapes.get(key)
             if op is not None:
-                return op(x)
+                return shape_view(op, x)
         want = [n if type(n) is int else _size(n) for n in shape]
     elif isinstance(shape, (Tensor, np.ndarray, int, np.integer)):
         want = ints_argument(shape, "reshape", "shape")
@@ -123,7 +125,7 @@ def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     op = Reshape(shape_for(type_.shape, type_.size, want, "reshape"))
     if key is not None:
         remember(_reshapes, key, op)
-    return op(x)
+    return shape_view(op, x)
 
 
 def _size(n: Any) -> int:
@@ -146,7 +148,7 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
     """
     s = tensor_argument(x, "flatten").type.shape
     if not s:
-        return Reshape((1,))(x)
+        return shape_view(Reshape((1,)), x)
     a = axis_argument(start_axis, len(s), "flatten", "start_axis")
     b = axis_argument(stop_axis, len(s), "flatten", "stop_axis")
     if a > b:
@@ -155,7 +157,7 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
             received=f"start_axis: {start_axis}, stop_axis: {stop_axis}",
             expected="start_axis <= stop_axis",
         )
-    return Reshape(s[:a] + (math.prod(s[a : b + 1]),) + s[b + 1 :])(x)
+    return shape_view(Reshape(s[:a] + (math.prod(s[a : b + 1]),) + s[b + 1 :]), x)
 
 
 flatten_ = inplace(flatten, reshapes=True)
@@ -184,12 +186,12 @@ def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
     """
     s = tensor_argument(x, "squeeze").type.shape
     if axis is None or (isinstance(axis, (list, tuple)) and not axis):
-        return Reshape(tuple(n for n in s if n != 1))(x)
+        return shape_view(Reshape(tuple(n for n in s if n != 1)), x)
     if type(axis) is int:
         axes = {axis_argument(axis, len(s), "squeeze")}
     else:
         axes = {axis_argument(a, len(s), "squeeze") for a in ints_argument(axis, "squeeze", "axis")}
-    return Reshape(tuple(n for i, n in enumerate(s) if n != 1 or i not in axes))(x)
+    return shape_view(Reshape(tuple(n for i, n in enumerate(s) if n != 1 or i not in axes)), x)
 
 
 squeeze_ = inplace(squeeze, reshapes=True)
@@ -214,7 +216,7 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     for a in axes:
         a = axis_argument(a, len(s), "unsqueeze", extra=1)
         s = s[:a] + (1,) + s[a:]
-    return Reshape(s)(x)
+    return shape_view(Reshape(s), x)
 
 
 unsqueeze_ = inplace(unsqueeze, reshapes=True)
@@ -234,26 +236,34 @@ def unflatten(x: Tensor, axis: int, shape: Any, name: str | None = None) -> Tens
     s = tensor_argument(x, "unflatten").type.shape
     a = axis_argument(axis, len(s), "unflatten")
     sizes = ints_argument(shape, "unflatten", "shape")
-    return Reshape(s[:a] + shape_for((), s[a], sizes, "unflatten") + s[a + 1 :])(x)
+    return shape_view(Reshape(s[:a] + shape_for((), s[a], sizes, "unflatten") + s[a + 1 :]), x)
 
 
 @public(also={"shape_or_dtype": "dtype"})
 def _view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
-    """The bytes of x under another shape or element type. The result is a copy: changing it leaves x alone.
+    """The bytes of x under another shape or element type. The result shares memory with x.
 
     Args:
         x (Tensor): any type.
         shape_or_dtype (list|tuple|str|dtype): a shape, also one by one; or a type, by whose size the last axis changes.
 
     Raises:
-        ValueError: the bytes do not fit.
+        ValueError: the bytes do not fit, or x is a view whose elements do not lie so that it needs no copy.
 
     Examples:
         >>> paddle.view(paddle.to_tensor([1.0]), "int32").tolist()
         [1065353216]
     """
     if isinstance(shape_or_dtype, (list, tuple, int, np.integer)) and not isinstance(shape_or_dtype, str):
-        return reshape(x, shape_or_dtype)
+        made = reshape(x, shape_or_dtype)
+        if made.kin is None:
+            raise errors.invalid_argument(
+                "view: the elements of x do not lie in the order that this shape needs.",
+                expected=f"a shape that the strides {strides(x)} can be seen in",
+                received=f"x: {x.type}, shape: {list(made.type.shape)}",
+                hint="use reshape, which copies where it has to.",
+            )
+        return made
     return view_bytes(tensor_argument(x, "view"), dtype_of(shape_or_dtype))
 
 
@@ -272,13 +282,16 @@ def view_bytes(x: Tensor, dtype: DType) -> Tensor:
             expected=f"a last axis of a multiple of {new} bytes",
             received=f"x: {x.type}, dtype: {dtype.name}",
         )
-    return from_array(np.array(x.array(), order="C").view(dtype.np))  # type: ignore[return-value]
+    made = from_array(np.array(x.array(), order="C").view(dtype.np))
+    as_it_was = x.type.dtype
+    both = View(lambda v: view_bytes(v, dtype), lambda v, part: view_bytes(part, as_it_was))
+    return share(x, made, both, True)  # type: ignore[no-any-return]
 
 
 @public(method=True)
 def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
     """x in the shape of another Tensor."""
-    return Reshape(tuple(tensor_argument(other, "view_as", "other").type.shape))(tensor_argument(x, "view_as"))
+    return reshape(tensor_argument(x, "view_as"), tensor_argument(other, "view_as", "other").type.shape)
 
 
 def atleast_1d(*inputs: Any, name: str | None = None) -> Any:
@@ -315,7 +328,7 @@ def at_least(n: int, inputs: tuple[Any, ...]) -> Any:
                 s = {0: (1, 1, 1), 1: (1, *s, 1), 2: (*s, 1)}[len(s)]
             else:
                 s = (1,) * (n - len(s)) + s
-            x = Reshape(s)(x)
+            x = shape_view(Reshape(s), x)
         out.append(x)
     return out[0] if len(out) == 1 else out
 
@@ -375,7 +388,7 @@ def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
         key = (n, *perm)
         op = _transposes.get(key)
         if op is not None:
-            return op(x)
+            return view_of(op, x)
     order = [axis_argument(p, n, "transpose", "perm") for p in ints_argument(perm, "transpose", "perm")]
     if sorted(order) != list(range(n)) and not (n == 0 and not order):
         if len(order) < n and order == list(range(len(order))):
@@ -387,11 +400,11 @@ def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
                 received=f"x: {x.type}, perm: {perm}",
             )
     if order == list(range(n)):
-        return Reshape(type_.shape)(x)
+        return shape_view(Reshape(type_.shape), x)
     op = ops.Transpose(tuple(order))
     if key is not None:
         remember(_transposes, key, op)
-    return op(x)
+    return view_of(op, x)
 
 
 swapaxes = swapdims = transpose
@@ -411,7 +424,7 @@ def t(input: Tensor, name: str | None = None) -> Tensor:
     if n > 2:
         raise errors.invalid_argument("t: input has more than two axes.", received=f"input: {input.type}",
                                       hint="use paddle.transpose.", expected="at most two axes")  # fmt: skip
-    return ops.Transpose((1, 0))(input) if n == 2 else Reshape(input.type.shape)(input)
+    return view_of(ops.Transpose((1, 0)), input) if n == 2 else shape_view(Reshape(input.type.shape), input)
 
 
 t_ = inplace(t, reshapes=True)
@@ -453,12 +466,18 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
     order = [a for a in range(n) if a not in places[0]]
     for b, a in sorted(zip(places[1], places[0])):
         order.insert(b, a)
-    return ops.transpose(x, order)
+    return transposed(x, order)
+
+
+def transposed(x: Tensor, order: Any) -> Tensor:
+    """x with its axes in another order, as a view."""
+    order = tuple(order)
+    return x if order == tuple(range(len(order))) else view_of(ops.Transpose(order), x)
 
 
 def _transposed(x: Tensor) -> Tensor:
     """The axes in reverse order."""
-    return ops.transpose(x, range(len(x.type.shape) - 1, -1, -1))
+    return transposed(x, range(len(x.type.shape) - 1, -1, -1))
 
 
 def _matrix_transposed(x: Tensor) -> Tensor:
@@ -466,7 +485,7 @@ def _matrix_transposed(x: Tensor) -> Tensor:
     n = len(x.type.shape)
     if n < 2:
         raise errors.invalid_argument("mT: x is not a matrix.", expected="at least two axes", received=f"x: {x.type}")
-    return ops.transpose(x, [*range(n - 2), n - 1, n - 2])
+    return transposed(x, [*range(n - 2), n - 1, n - 2])
 
 
 Tensor.T = property(_transposed)  # type: ignore[attr-defined]

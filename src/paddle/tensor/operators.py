@@ -56,7 +56,7 @@ def binary(op: Any) -> Callable[[Any, Any], Any]:
             t.type = node.type
             t.epoch = epoch
             t.sg = node.sg
-            t.buffer = t.gnode = t.leaf = None
+            t.buffer = t.gnode = t.leaf = t.kin = None
             t.slot = slot = node.slot
             trace.values[slot] = t
             trace.node = node.end

@@ -15,6 +15,7 @@ from ..engine.types import DType, dtype_of
 from ..utils.public import public
 from .arguments import axis_argument, fill_out, kernel_dtype
 from .axes import axes_argument
+from .creation import copy_of
 from .families import need_tensor, no_method
 from .tensor import Tensor
 
@@ -249,7 +250,7 @@ def reduce_as(x: Tensor, target: Tensor, name: str | None = None) -> Tensor:
     need_tensor(target, "reduce_as", "target", TypeError)
     if x.dtype.kind in "biu" and x.type.shape != target.type.shape:
         x = cast(x, types.int64)
-    return ew.sum_to(x, target.type.shape)
+    return copy_of(x) if x.type.shape == target.type.shape else ew.sum_to(x, target.type.shape)
 
 
 # ---- running ----------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.eager.sharing import View, share, view
 from ..engine.eager.trace import from_array
-from ..engine.ops.indexing import Gather
-from ..engine.ops.shape import BroadcastTo, Reshape, Slice, slice_axis
+from ..engine.ops.indexing import Gather, ScatterSet
+from ..engine.ops.shape import BroadcastTo, Reshape, Slice, transpose
 from ..engine.types import broadcast_shapes as shapes_together
 from ..utils.public import METHODS, public
 from .arguments import axis_argument, int_argument, ints_argument, tensor_argument, tensor_list
@@ -196,7 +197,7 @@ def repeat_interleave(
 # ---- cutting out ------------------------------------------------------------------------------
 @public(method=True)
 def as_strided(x: Tensor, shape: Any, stride: Any, offset: int = 0, name: str | None = None) -> Tensor:
-    """Elements of x at offset + sum(index * stride), in row-major order of x. The result is a copy.
+    """Elements of x at offset + sum(index * stride), in row-major order of x. The result shares memory with x.
 
     Args:
         x (Tensor): any type. shape, stride (list|tuple): sizes of the result, and steps in elements.
@@ -224,7 +225,15 @@ def as_strided(x: Tensor, shape: Any, stride: Any, offset: int = 0, name: str | 
     if at.size and (at.min() < 0 or at.max() >= x.type.size):
         raise errors.invalid_argument("as_strided: an element lies outside x.", expected=f"positions in [0, "
                                       f"{x.type.size})", received=f"up to {at.max()}")  # fmt: skip
-    return Gather(0)(Reshape((x.type.size,))(x), from_array(np.array(at, np.int64, order="C")))
+    return _windows(x, np.array(at, np.int64, order="C"))
+
+
+def _windows(x: Tensor, at: np.ndarray) -> Tensor:
+    """The elements of x at positions in row-major order, as a view: an element that comes twice is there once."""
+    shape, positions = x.type.shape, from_array(at)
+    flat = lambda v: Reshape((v.type.size,))(v)  # noqa: E731
+    read = lambda v: Gather(0)(flat(v), positions)  # noqa: E731
+    return share(x, read(x), View(read, lambda v, part: Reshape(shape)(ScatterSet(0)(flat(v), part, positions))))  # type: ignore[no-any-return]
 
 
 @public(also={"axis": "dimension"}, method=True)
@@ -247,11 +256,11 @@ def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = None) 
         return Reshape((size,))(x)
     count = (s[a] - size) // step + 1
     at = np.arange(count)[:, None] * step + np.arange(size)
-    windows = Gather(a)(x, from_array(np.array(at, np.int64)))
-    n = len(s) + 1
-    from ..engine.ops.shape import transpose
-
-    return transpose(windows, [i for i in range(n) if i != a + 1] + [a + 1])
+    positions, n = from_array(np.array(at, np.int64)), len(s) + 1
+    there = [i for i in range(n) if i != a + 1] + [a + 1]
+    back = [*range(a + 1), n - 1, *range(a + 1, n - 1)]
+    read = lambda v: transpose(Gather(a)(v, positions), there)  # noqa: E731
+    return share(x, read(x), View(read, lambda v, part: ScatterSet(a)(v, transpose(part, back), positions)))  # type: ignore[no-any-return]
 
 
 @public(also={"x": "input"})
@@ -312,7 +321,7 @@ def _cut(x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str) 
         cuts[a] = (r.start, r.stop, r.step) if len(r) else (0, 0, 1)
     if not s:
         return x
-    return Slice(*(tuple(v) for v in zip(*cuts)))(x)  # type: ignore[call-arg]
+    return view(Slice(*(tuple(v) for v in zip(*cuts))), x)  # type: ignore[no-any-return, call-arg]
 
 
 @public(method=True)
@@ -362,4 +371,5 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     if n < 0 or first < 0 or first + n > s[a]:
         raise errors.asserted("narrow: the range does not lie within the axis.", expected=f"within {s[a]}",
                               received=f"start: {start}, length: {length}")  # fmt: skip
-    return slice_axis(input, a, first, first + n)
+    cut = [(first, first + n, 1) if i == a else (0, m, 1) for i, m in enumerate(s)]
+    return view(Slice(*(tuple(v) for v in zip(*cut))), input, a == 0)  # type: ignore[no-any-return, call-arg]

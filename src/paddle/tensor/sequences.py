@@ -46,8 +46,8 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
     """
     no_method(x, "diff")
     n = int_argument(n, "diff", "n")
-    if n < 0:
-        raise errors.invalid_argument("diff: n is negative.", expected="n >= 0", received=f"n: {n}")
+    if n < 1:
+        raise errors.invalid_argument("diff: n is too small.", expected="n >= 1", received=f"n: {n}")
     a = axis_argument(axis, x.ndim, "diff")
     parts = [t for t in (prepend, x, append) if t is not None]
     t = Concat(a)(*parts) if len(parts) > 1 else x

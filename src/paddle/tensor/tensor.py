@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from ..engine import errors, types
 from ..engine.eager import rows, tape
 from ..engine.eager import trace as tracing
+from ..engine.eager.sharing import DETACH, share
 from ..engine.eager.trace import from_array
 from ..engine.ops.elementwise import Detach
 from ..engine.ops.shape import Reshape
@@ -225,7 +225,7 @@ class Tensor(tracing.Tensor):
         if self.epoch != trace.epoch:
             return
         if self.buffer is None:
-            tracing.rebind(self, Detach()(self))
+            tracing.take_value(self, Detach()(self))
         else:
             if trace.values.get(self.slot) is self:
                 trace.values[self.slot] = tracing.shadow(self)
@@ -264,6 +264,7 @@ class Tensor(tracing.Tensor):
         state = tape.leaf_state(self)
         if value is not None:  # a Tensor of its own, which later gradients are added to
             value = rows.alike(state.grad, value).detach()
+            value.kin = None
         state.grad, state.zero = value, False
 
     @property
@@ -385,11 +386,10 @@ class Tensor(tracing.Tensor):
             node.keep[i] = tape.leaf_state(self)
 
     def detach(self) -> "Tensor":
-        """The same value without its history. A change of it in place changes this Tensor too."""
+        """The same value without its history. It shares memory: a change in place of one changes the other."""
         a = self.buffer
         made = Detach()(self) if a is None else tracing.make_tensor(self.type, 0, 0, True, a)
-        made.__dict__["_base"] = (weakref.ref(self), None)
-        return made  # type: ignore[return-value]
+        return share(self, made, DETACH)  # type: ignore[return-value]
 
     @property
     def data(self) -> "Tensor":
@@ -410,7 +410,10 @@ class Tensor(tracing.Tensor):
             raise errors.invalid_argument(
                 "data: the value is not a Tensor.", expected="a Tensor", received=type(value).__name__
             )
-        tracing.rebind(self, value.detach())
+        made = value.detach()
+        self.kin = None
+        tracing.take_value(self, made)
+        share(value, self, DETACH)
 
     def detach_(self) -> "Tensor":
         """Forgets how this Tensor was made. Returns it."""
@@ -496,12 +499,7 @@ class Tensor(tracing.Tensor):
                                f"{a.dtype.name}{list(a.shape)}")
             )  # fmt: skip
         made = from_array(np.array(a, order="C"))
-        if "_base" in self.__dict__:
-            from ..utils.public import replace
-
-            replace(self, made)
-        else:
-            tracing.rebind(self, made)
+        tracing.rebind(self, made)
 
     def copy_(self, other: "Tensor", blocking: bool = True) -> "Tensor":
         """Takes the values of another Tensor. Returns this one."""
@@ -586,12 +584,12 @@ class Tensor(tracing.Tensor):
         made = from_array(np.array(self.array()), self.sg)
         memo[id(self)] = made
         for key, value in self.__dict__.items():
-            if key not in ("_history", "_name", "_base"):
+            if key not in ("_history", "_name"):
                 made.__dict__[key] = copy.deepcopy(value, memo)
         return made  # type: ignore[return-value]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        keep = {k: v for k, v in self.__dict__.items() if k not in ("_history", "_inplace_version", "_base")}
+        keep = {k: v for k, v in self.__dict__.items() if k not in ("_history", "_inplace_version")}
         return _revive, (self.type.dtype.name, self.type.shape, self.array().tobytes(), self.sg, keep)
 
     def __format__(self, format_spec: str) -> str:

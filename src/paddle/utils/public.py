@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
@@ -252,22 +251,11 @@ def check_inplace(name: str, x: Any) -> None:
 
 
 def replace(x: Any, new: Any) -> Any:
-    """x takes the value of `new` and counts as changed. A Tensor that x is a part of changes too. Returns x."""
+    """x takes the value of `new` and counts as changed. Tensors that share its memory change too. Returns x."""
     from ..engine.eager import trace as tracing
 
     if new is not x:
         tracing.rebind(x, new)
         state = x.__dict__
         state["_inplace_version"] = state.get("_inplace_version", 0) + 1
-        if "_base" in state:
-            ref, plan = state["_base"]
-            base = ref()
-            if base is not None and plan is None:
-                if x.type is base.type:
-                    replace(base, x.detach())
-            elif base is not None and x.type.dtype is base.type.dtype and x.type.size == math.prod(plan.sliced):
-                from ..engine.ops.indexing import SliceSet
-                from ..engine.ops.shape import reshape
-
-                replace(base, SliceSet(*plan.cut)(base, reshape(x, plan.sliced)))
     return x

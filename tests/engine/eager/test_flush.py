@@ -87,7 +87,7 @@ def test_in_place_update_reuses_the_buffer_when_nobody_else_holds_it(flag):
 def test_in_place_update_leaves_what_others_hold(flag):
     flag("FLAGS_eager_compile", "always")
     x = leaf(1.0, 2.0)
-    held = x.detach()
+    held = ew.Detach()(x)
     array = x.buffer
     rebind(x, x + 1.0)
     np.testing.assert_array_equal(x.array(), [2.0, 3.0])

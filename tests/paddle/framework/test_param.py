@@ -50,12 +50,12 @@ def test_a_parameter_shares_the_values_of_its_tensor():
     assert repr(nn.Parameter(x)).startswith("Parameter containing:\nTensor(shape=[2]")
 
 
-def test_changes_of_a_parameter_do_not_reach_its_source():
+def test_a_parameter_shares_memory_with_its_source_as_upstream():
     x = paddle.ones([2])
     p = nn.Parameter(x)
     with paddle.no_grad():
         p.add_(paddle.ones([2]))
-    np.testing.assert_array_equal(x.numpy(), [1.0, 1.0])
+    np.testing.assert_array_equal(x.numpy(), [2.0, 2.0])
     np.testing.assert_array_equal(p.numpy(), [2.0, 2.0])
 
 

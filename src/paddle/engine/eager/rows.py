@@ -34,7 +34,7 @@ def handle(t: Tensor, cls: type[Tensor]) -> Tensor:
         edge_of(t)  # at a flush, records are kept for Tensors that the trace counts, which the new one is not
     made = _new(cls)
     made.type, made.epoch, made.slot, made.sg = t.type, t.epoch, t.slot, t.sg
-    made.buffer, made.gnode, made.leaf = t.buffer, t.gnode, t.leaf
+    made.buffer, made.gnode, made.leaf, made.kin = t.buffer, t.gnode, t.leaf, None
     if made.buffer is None and made.epoch == local.trace.epoch:
         local.trace.shadows.append(made)
     return made

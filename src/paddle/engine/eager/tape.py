@@ -32,6 +32,7 @@ from .trace import (
     materialize_elsewhere,
     rebind,
     shadow,
+    take_value,
     trace_of,
 )
 
@@ -371,7 +372,7 @@ def as_leaf(t: Tensor) -> None:
         trace.ready()  # may end the trace
     if t.epoch == trace.epoch:
         if trace.values.get(t.slot) is not t:
-            rebind(t, Detach()(t))  # the slot's gradients go to another Tensor
+            take_value(t, Detach()(t))  # the slot's gradients go to another Tensor
         mark = trace.mark(("leaf", t.slot, None))
         mark.given = mark.given.union((t.slot,))
     elif t.buffer is None:

@@ -79,11 +79,12 @@ class Tensor:
         buffer: the array, None while deferred.
         gnode: (GradNode, output) that made it, None for a leaf or while the trace knows.
         leaf: gradient and hooks of a leaf (LeafState), made when needed.
+        kin: how it lies in memory that it shares with other Tensors (see sharing.py), or None.
         made: where the array comes from, not always set: the operator's name and the user's line, or "" and the code
             object and instruction that a Tensor was made at (see `origin_of`).
     """
 
-    __slots__ = ("type", "epoch", "slot", "sg", "buffer", "gnode", "leaf", "made", "__dict__", "__weakref__")
+    __slots__ = ("type", "epoch", "slot", "sg", "buffer", "gnode", "leaf", "kin", "made", "__dict__", "__weakref__")
     type: TensorType
     epoch: int
     slot: int
@@ -91,6 +92,7 @@ class Tensor:
     buffer: np.ndarray | None
     gnode: Any
     leaf: Any
+    kin: Any
     made: Any
 
 
@@ -100,7 +102,8 @@ _new = object.__new__
 
 def make_tensor(type_: TensorType, epoch: int, slot: int, sg: bool, data: np.ndarray | None = None) -> Tensor:
     t = _new(TENSOR[0])
-    t.type, t.epoch, t.slot, t.sg, t.buffer, t.gnode, t.leaf = type_, epoch, slot, sg, data, None, None
+    t.type, t.epoch, t.slot, t.sg, t.buffer = type_, epoch, slot, sg, data
+    t.gnode = t.leaf = t.kin = None
     return t
 
 
@@ -472,13 +475,14 @@ class Trace:
             values[slot] = t
         self.changes.append(node)
         self.node = node.end  # before a Tensor takes a new slot: other threads may look for what makes it
+        shared = []
         for x, old, slot in zip(writes, node.refs, given):
             if x.buffer is None and x.epoch != epoch:
                 materialize_elsewhere(x)
             if slot != old:
                 was = _new(cls)
                 was.type, was.epoch, was.slot, was.sg = x.type, epoch, old, x.sg
-                was.buffer, was.gnode, was.leaf = x.buffer, x.gnode, x.leaf
+                was.buffer, was.gnode, was.leaf, was.kin = x.buffer, x.gnode, x.leaf, None
                 known = values.get(old)
                 if known is x or known is None:
                     values[old] = was
@@ -489,6 +493,10 @@ class Trace:
                 x.buffer = None
             values[slot] = x
             x.epoch, x.slot = epoch, slot
+            if x.kin is not None:
+                shared.append(x)
+        for x in shared:
+            share_change(x)
 
     def first_update(self, k: Any, reads: Sequence[Tensor], writes: Sequence[Tensor], fn: Any) -> None:
         start, epoch = self.node, self.epoch
@@ -538,6 +546,9 @@ class Trace:
                 if x.epoch == at[0] and x.slot == at[1]:
                     break
             x.epoch, x.slot, x.buffer = new.epoch, new.slot, new.buffer
+        for x in writes:
+            if x.kin is not None:
+                share_change(x)
 
     # -- modes --
     def set_grad(self, on: bool) -> None:
@@ -705,7 +716,23 @@ registry._Context.default = lambda op: apply_operator(op, ())
 
 
 def rebind(x: Tensor, new: Tensor) -> Tensor:
-    """x stands for the value of `new` from now on (in-place operations). Returns x."""
+    """x stands for the value of `new` from now on (in-place operations), and Tensors that share memory with it for
+    what that makes of them. Returns x."""
+    take_value(x, new)
+    if x.kin is not None:
+        share_change(x, new)
+    return x
+
+
+def share_change(x: Tensor, new: Tensor | None = None) -> None:
+    from .sharing import adopt, changed
+
+    if new is None or not adopt(x, new):
+        changed(x)
+
+
+def take_value(x: Tensor, new: Tensor) -> None:
+    """x alone stands for the value of `new` from now on."""
     trace = local.trace
     if not x.sg and new.sg:
         from .tape import edge_of
@@ -729,7 +756,6 @@ def rebind(x: Tensor, new: Tensor) -> Tensor:
         x.made = getattr(new, "made", None)
     if not new.sg:
         x.sg, x.gnode, x.leaf = new.sg, new.gnode, new.leaf
-    return x
 
 
 def note_change(trace: Trace, x: Tensor, new: Tensor) -> None:

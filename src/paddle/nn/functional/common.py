@@ -10,6 +10,7 @@ from ...engine.ops.convolution import Fold, Unfold
 from ...engine.ops.linalg import matmul
 from ...engine.ops.shape import PadFrom, reshape, transpose
 from ...engine.ops.shape import pad as pad_with
+from ...tensor.creation import copy_of
 from ...tensor.tensor import Tensor
 from ...utils.public import public
 from ._check import choice, floating, integer, numbers, tensor
@@ -122,8 +123,8 @@ def pad(x: Tensor, pad: Any, mode: str = "constant", value: float = 0.0, data_fo
             )
     low, high = _pad_amounts(x.ndim, amounts, last, pad_from_left_axis)
     if mode == "constant":
-        return pad_with(x, low, high, value)
-    return _pad_from(x, low, high, mode)
+        return pad_with(x, low, high, value) if any(low) or any(high) else copy_of(x)
+    return _pad_from(x, low, high, mode) if any(low) or any(high) else copy_of(x)
 
 
 def _pad_amounts(ndim: int, amounts: list[int], last: bool, from_left: bool) -> tuple[list[int], list[int]]:

@@ -10,6 +10,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.ops.taps import tap_tables
 from ...engine.types import DType
+from ...tensor.creation import copy_of
 from ...tensor.tensor import Tensor
 from ...utils.public import public
 from ._check import choice, floating, no_kernel, tensor
@@ -191,10 +192,11 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
             received=f"x: {x.type}",
             expected="a floating type, or uint8",
         )
+    out = x
     for axis, (n, m, s) in enumerate(zip(spatial, sizes, scales), 2):
         if n != m or s:
-            x = apply_taps(x, axis, resize_tables(family, n, m, s, bool(align_corners), align_mode))
-    return to_last(x, last)
+            out = apply_taps(out, axis, resize_tables(family, n, m, s, bool(align_corners), align_mode))
+    return to_last(copy_of(x) if out is x else out, last)
 
 
 def _has_kernel(dtype: DType) -> bool:
