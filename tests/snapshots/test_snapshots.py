@@ -98,7 +98,7 @@ def test_program(case, recorded, snapshot):
     step = case()
     for _ in range(3):  # state comes into being in the first step, gradients are one trie step from the second on
         values(step())
-    graph, donated = max(recorded[-2:], key=lambda r: len(r[0].nodes))
+    graph, donated = next(r for r in reversed(recorded) if len(r[0].nodes) > 4)
     simplified = compiler.prepare(graph, True)
     parts = [case.__doc__, "# recorded", text(graph, lines=False), "# simplified", text(simplified, lines=False)]
     snapshot(f"{case.__name__}.txt", "\n\n".join([*parts, "# kernels", kernels(simplified, donated)]) + "\n")

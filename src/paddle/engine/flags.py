@@ -92,7 +92,7 @@ define(
     ("auto", "always", "never"),
 )
 define("FLAGS_eager_sync", False, "run every eager operation at once, for debugging")
-define("FLAGS_eager_max_trace", 4096, "operations that are recorded before a flush is forced")
+define("FLAGS_eager_max_trace", 8192, "operations that are recorded before a flush is forced")
 define("FLAGS_eager_trie_nodes", 50_000, "operations that the trie of programs may hold")
 define("FLAGS_eager_programs", 256, "programs that stay in memory, the least recently used go first")
 define("FLAGS_check_nan_inf", False, "raise at the operation that first gives NaN or infinity")

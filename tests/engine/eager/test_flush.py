@@ -84,6 +84,24 @@ def test_in_place_update_reuses_the_buffer_when_nobody_else_holds_it(flag):
     np.testing.assert_array_equal(x.buffer, np.arange(100) + 3)
 
 
+def test_a_training_comes_down_to_two_programs(monkeypatch):
+    """The first step, which makes the optimizer's states, and all others."""
+    model = paddle.nn.Sequential(paddle.nn.Linear(3, 5), paddle.nn.Linear(5, 3))
+    optimizer = paddle.optimizer.Momentum(0.1, 0.9, parameters=model.parameters())
+    x = paddle.ones([2, 3])
+    x.numpy()
+    seen = programs_run(monkeypatch)
+    made = []
+    for _ in range(4):
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        float(loss)
+        made.append(len({id(p.run) for p in materialize._programs if any(p.home[1] == key for key in seen)}))
+    assert made[0] < made[1] == made[3], made
+
+
 def test_in_place_update_leaves_what_others_hold(flag):
     flag("FLAGS_eager_compile", "always")
     x = leaf(1.0, 2.0)

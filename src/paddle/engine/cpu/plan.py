@@ -105,7 +105,8 @@ class MemoryPlan:
             if self.loops and step >= safe and isinstance(self.steps[step], LoopStep):
                 for i in sorted(free - blocked):
                     x = self.graph.inputs[i]
-                    if x.type.nbytes != r.type.nbytes or x.dtype is not r.dtype or self.last.get(x, -1) > step:
+                    # another shape would be a view, which nothing can be written over at the next run
+                    if x.shape != self.graph.outputs[j].shape or x.dtype is not r.dtype or self.last.get(x, -1) > step:
                         continue
                     if self.last.get(x, -1) == step:
                         if not in_place(self.steps[step], x, r, self.root_of):

@@ -216,15 +216,22 @@ def survey(trace: Trace, node: TrieNode, values: dict[int, Tensor]) -> tuple[tup
     if differentiable and tape.keep_records(trace, differentiable):
         _, _, spare, _, _ = _look(values, _DEAD, _ONE_OWNER)  # some arrays are saved for a backward now
     # an inspector sees what nobody holds too
-    slots = [s for s in (live if inspector is None else values) if values[s].buffer is None]
+    return _wanted(trace, live if inspector is None else list(values), values), tuple(spare)
+
+
+def pending(trace: Trace) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Like `survey` of what is recorded, and leaves it as it is: nothing is kept for a backward still to come."""
+    live, _, spare, _, _ = _look(trace.values, _DEAD, _ONE_OWNER)
+    return _wanted(trace, live, trace.values), tuple(spare)
+
+
+def _wanted(trace: Trace, live: list[int], values: dict[int, Tensor]) -> tuple[int, ...]:
+    """What has to be computed, in one order, however it came to be known: so that equal programs are one."""
+    slots = {s for s in live if values[s].buffer is None}
     if trace.shadows:
-        extra = {
-            s.slot
-            for s, n in zip(trace.shadows, _shadow_counts(trace.shadows))
-            if n > _DEAD_SHADOW and s.buffer is None
-        }
-        slots = sorted(extra.union(slots))
-    return tuple(slots), tuple(spare)
+        counts = _shadow_counts(trace.shadows)
+        slots.update(s.slot for s, n in zip(trace.shadows, counts) if n > _DEAD_SHADOW and s.buffer is None)
+    return tuple(sorted(slots))
 
 
 _programs: "collections.OrderedDict[Program, None]" = collections.OrderedDict()

@@ -44,11 +44,13 @@ class Standardize(Operator):
         return cast(centred * rsqrt(variance, self.epsilon), x.dtype), mean, variance
 
     def vjp(self, g, out, x):
-        # The three passes of the plain chain rule collapse into two means over the same axes.
-        _, mean, variance = out
+        # The three passes of the plain chain rule collapse into two means over the same axes. What x was computed
+        # from is not kept for it where the result says the same, which a weight's gradient needs anyway.
+        result, mean, variance = out
         gx, gm, gv = g
         wide = statistics_type(x.dtype)
-        centred = cast(x, wide) - mean
+        rounded = wide is not x.dtype
+        centred = cast(x, wide) - mean if rounded or gm is not None or gv is not None else None
         n = 1
         for a in self.axes:
             n *= x.shape[a]
@@ -56,7 +58,7 @@ class Standardize(Operator):
         if gx is not None:
             gx = cast(gx, wide)
             scale = rsqrt(variance, self.epsilon)
-            unit = centred * scale
+            unit = centred * scale if rounded else result
             dx = scale * (gx - mean_(gx, self.axes, True) - unit * mean_(gx * unit, self.axes, True))
         if gm is not None:
             part = gm / float(n) + centred * 0.0
