@@ -1,6 +1,8 @@
-"""ResNet-18 at 224x224, batch 8: training with momentum, and inference."""
+"""ResNet-18 at 224x224: training with momentum at batch 8, inference at batch 8 and 1 on two batches by turns."""
 
 from __future__ import annotations
+
+import functools
 
 import numpy as np
 
@@ -9,9 +11,9 @@ from . import Step, Workload
 BATCH, STAGES = 8, ((64, 1), (128, 2), (256, 2), (512, 2))
 
 
-def _data() -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    return rng.standard_normal((BATCH, 3, 224, 224)).astype("float32"), rng.integers(0, 1000, BATCH)
+def _data(batch: int = BATCH, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((batch, 3, 224, 224)).astype("float32"), rng.integers(0, 1000, batch)
 
 
 def paddle_model():
@@ -107,32 +109,32 @@ def torch_training(compile: bool) -> Step:
     return step
 
 
-def paddle_inference() -> Step:
+def paddle_inference(batch: int = BATCH) -> Step:
     import paddle
 
     paddle.seed(0)
-    x = paddle.to_tensor(_data()[0])
+    batches = [paddle.to_tensor(_data(batch, seed)[0]) for seed in range(2)]
     model = paddle_model()
     model.eval()
 
     def step(i: int) -> float:
         with paddle.no_grad():
-            return float(model(x)[0, 0])
+            return float(model(batches[i % 2])[0, 0])
 
     return step
 
 
-def torch_inference(compile: bool) -> Step:
+def torch_inference(compile: bool, batch: int = BATCH) -> Step:
     import torch
 
     torch.manual_seed(0)
-    x = torch.from_numpy(_data()[0])
+    batches = [torch.from_numpy(_data(batch, seed)[0]) for seed in range(2)]
     model = torch_model().eval()
     forward = torch.compile(model) if compile else model
 
     def step(i: int) -> float:
         with torch.no_grad():
-            return float(forward(x)[0, 0])
+            return float(forward(batches[i % 2])[0, 0])
 
     return step
 
@@ -156,5 +158,14 @@ WORKLOADS = {
         bound=0.85,
         rivals=("torch", "compiled", "onnxruntime"),
         onnxruntime_step=onnxruntime_inference,
+    ),  # fmt: skip
+    "resnet18_inference_1": Workload(
+        functools.partial(paddle_inference, batch=1),
+        functools.partial(torch_inference, batch=1),
+        10,
+        2,
+        15,
+        INFERENCE / BATCH,
+        bound=0.8,
     ),  # fmt: skip
 }

@@ -75,7 +75,7 @@ def recorded(monkeypatch):
     """Graphs that flushes make, with which inputs they may overwrite."""
     seen = []
 
-    def spy(graph, donated, again=None):
+    def spy(graph, donated, again=None, lasting=()):
         seen.append((graph, donated))
         return materialize.Reference(graph)
 

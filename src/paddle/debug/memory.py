@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.cpu import executor
+from ..engine.cpu import executor, storage
 from ..engine.cpu.stages import size_text
 from ..engine.eager import trace as tracing
 from ..engine.ir.drawing import place_of, short
@@ -160,6 +160,11 @@ def memory_owners() -> MemoryOwners:
         arrays.setdefault(id(root), (root, []))[1].append(t)
     for root, sharing in arrays.values():
         out.rows.append(row_of(root, sharing, walk, running))
+    for made in list(storage.alive):
+        a = made.memory
+        if a is not None:
+            holder = "compiled programs, as weights made ready for them"
+            out.rows.append(MemoryRow(a.nbytes, a.shape, "uint8", "", None, (holder,)))
     for a in executor._arenas:
         out.rows.append(MemoryRow(a.nbytes, a.shape, "uint8", "", None, ("compiled programs, as their work area",)))
     out.rows.sort(key=lambda r: -r.nbytes)

@@ -91,6 +91,12 @@ define(
     "when an eager program is compiled whole: auto, always (at the first visit), never",
     ("auto", "always", "never"),
 )
+define(
+    "FLAGS_eager_constants",
+    "auto",
+    "whether what follows from weights alone is kept: auto, where they stay from run to run; always, never",
+    ("auto", "always", "never"),
+)
 define("FLAGS_eager_sync", False, "run every eager operation at once, for debugging")
 define("FLAGS_eager_max_trace", 8192, "operations that are recorded before a flush is forced")
 define("FLAGS_eager_trie_nodes", 50_000, "operations that the trie of programs may hold")

@@ -177,7 +177,7 @@ class Recorder:
     def execute(self, executor: Executor, arrays: list[Any]) -> list[Any]:
         """Runs a program as the executor does, launch by launch."""
         began, first, compiled = _now(), executor.first, executor.compiled
-        plan = compiled or executor.choose()
+        plan = executor.plan(arrays)
         chosen = _now()
         if plan is not first and plan is not compiled:
             kind = "compile" if plan is executor.compiled else "prepare"
@@ -234,9 +234,9 @@ class Recorder:
 
 def _details(timed: TimedPlan, plan: Any, executor: Executor) -> list[dict[str, Any]]:
     """What each launch of a plan is."""
-    compiled = plan is executor.compiled
+    compiled = plan.compiled_for is not None
     found = []
-    for work, step in zip(_works(timed, executor, compiled), timed.steps):
+    for work, step in zip(_works(timed, executor, plan), timed.steps):
         line = step["line"]
         if line is not None and line[0] == "":
             line = plan.lines[line[1]] if plan.lines is not None else None
@@ -250,8 +250,8 @@ def _details(timed: TimedPlan, plan: Any, executor: Executor) -> list[dict[str, 
     return found
 
 
-def _works(timed: TimedPlan, executor: Executor, compiled: bool) -> list[Work]:
-    found = works(executor.graph, compiled)
+def _works(timed: TimedPlan, executor: Executor, plan: Any) -> list[Work]:
+    found = works(executor.graph, plan.compiled_for is not None, plan.compiled_for)
     names = [s.get("op") or s["host"] for s in timed.steps]
     if [w.operator for w in found] == names:
         return found

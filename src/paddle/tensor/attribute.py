@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, types
+from ..engine.cpu import storage
 from ..engine.eager.sharing import View, row_major, share, strides, view
 from ..engine.eager.trace import from_array
 from ..engine.ops import complex as complex_ops
@@ -187,7 +188,9 @@ def is_same_shape(self: Tensor, y: Tensor) -> bool:
 @_method
 def data_ptr(self: Tensor) -> int:
     """The address of the first element."""
-    return self.array().__array_interface__["data"][0]
+    a = self.array()
+    storage.expose(a)
+    return a.__array_interface__["data"][0]
 
 
 @_method

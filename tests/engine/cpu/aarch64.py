@@ -148,7 +148,7 @@ class Plan(executor.Plan):
         self.runtime = self  # type: ignore[assignment]
         outs = [p for s in description["steps"] if "host" in s for p in s["out"] if p[0] == "host"]
         self.sizes = {self.host_base + p[1]: nbytes(p[3], p[4]) for p in outs}
-        self.sizes.update({0: self.status.nbytes, 1: self.arena})
+        self.sizes.update({0: self.status.nbytes, 1: self.arena, self.kept_base: self.kept})
         self.sizes.update({2 + self.inputs + j: nbytes(*self.outputs[j]) for j, _, _ in self.made})
 
     def run(self, program: runtime.Program, address: int) -> int:

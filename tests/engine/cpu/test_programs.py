@@ -26,7 +26,7 @@ from paddle.engine.ir.graph import Graph
 from paddle.engine.ops.registry import registry
 from paddle.engine.types import TensorType, dtype_of
 
-TIERS = ("never", "always")
+TIERS = ("never", "always", "constants")  # the last: compiled for inputs that mostly stay, all but the first
 
 
 @contextlib.contextmanager
@@ -60,11 +60,15 @@ def compare(got, want, tolerance, what):
 def problem(graph, arrays, donated, tolerance, tier):
     """What is wrong with a program in one tier, or "" if nothing is."""
     want = [a.copy() for a in Reference(graph)([a.copy() for a in arrays])]
-    with setting("FLAGS_eager_compile", tier):
+    constant = tier == "constants"
+    with setting("FLAGS_eager_compile", "always" if constant else tier), setting("FLAGS_eager_constants", "always"):
         try:
-            run = Executor(graph, donated)
-            for visit in range(2):
-                given_ = [moved(a, visit == 0) for a in arrays]
+            run = Executor(graph, donated, lasting=tuple(constant and i > 0 for i in range(len(arrays))))
+            for visit in range(3 if constant else 2):
+                if visit < 2:
+                    given_ = [moved(a, visit == 0) for a in arrays]
+                else:
+                    given_ = [moved(a, False) if d else b for a, b, d in zip(arrays, given_, donated)]
                 with fences(visit == 0):
                     got = run(given_)
                 for i, (a, b) in enumerate(zip(given_, arrays)):

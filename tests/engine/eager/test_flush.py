@@ -44,9 +44,9 @@ def programs_run(monkeypatch):
     seen = []
     original = materialize.make_program
 
-    def spy(node, slots, donated):
+    def spy(node, slots, donated, values):
         seen.append((slots, donated))
-        return original(node, slots, donated)
+        return original(node, slots, donated, values)
 
     monkeypatch.setattr(materialize, "make_program", spy)
     return seen

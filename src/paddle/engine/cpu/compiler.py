@@ -20,10 +20,12 @@ from ..ir import saved
 from ..ir.graph import Graph, Value
 from ..ops.registry import registry
 from ..passes import recurrence as recurrences
+from ..passes.channels import fold_channels
 from ..passes.convolution import narrow_convolutions
 from ..passes.simplify import decompose, simplify
 from ..passes.winograd import transform_convolutions
 from . import jit, recurrence
+from .constants import first_the_fixed, fixed_values, has_fixed_work
 from .emit import Emitter
 from .layout import turn_weights
 from .loops import Kernel, loads_in
@@ -138,14 +140,35 @@ def prepare(graph: Graph, fuse: bool) -> Graph:
 # ---- the compiled tier ------------------------------------------------------------------------
 def lowered(graph: Graph) -> tuple[Graph, list[Step]]:
     """The graph as it is compiled, and its steps."""
-    graph = turn_weights(transform_convolutions(prepare(graph, True)))
-    return graph, steps_of(graph)
+    graph, steps, _ = lowered_for(graph, ())
+    return graph, steps
 
 
-def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, Any], list[bytes]]:
-    """The whole graph, fused: its description and the objects with its kernels."""
-    graph, steps = lowered(graph)
-    plan = MemoryPlan(graph, steps, donated)
+def lowered_for(graph: Graph, constant: tuple[bool, ...]) -> tuple[Graph, list[Step], int]:
+    """The same for constant inputs; with the number of steps that run only when one of those has changed."""
+    graph = prepare(graph, True)
+    if any(constant):
+        folded = fold_channels(graph, fixed_values(graph, constant))
+        folded = turn_weights(transform_convolutions(folded, fixed_values(folded, constant)))
+        fixed = fixed_values(folded, constant)
+        steps, early = first_the_fixed(folded, steps_of(folded, fixed), fixed)
+        if early:
+            return folded, steps, early
+    graph = turn_weights(transform_convolutions(graph))
+    return graph, steps_of(graph), 0
+
+
+def liftable(graph: Graph, constant: tuple[bool, ...]) -> bool:
+    """Whether runs have less to do where some inputs are constant."""
+    return has_fixed_work(turn_weights(transform_convolutions(prepare(graph, True))), constant)
+
+
+def compile_graph(
+    graph: Graph, donated: tuple[bool, ...], constant: tuple[bool, ...] = ()
+) -> tuple[dict[str, Any], list[bytes]]:
+    """The whole graph, fused: its description and the objects with its kernels. constant: inputs that mostly stay."""
+    graph, steps, early = lowered_for(graph, constant)
+    plan = MemoryPlan(graph, steps, donated, early=early)
     loops: list[str] = []
     products: list[str] = []
     functions: set[str] = set()
@@ -188,7 +211,13 @@ def compile_graph(graph: Graph, donated: tuple[bool, ...]) -> tuple[dict[str, An
     objects = [jit.compile_object(module_text(loops, functions))] if loops else []
     if products:  # written as they shall be: LLVM's passes take long over them and gain nothing
         objects.append(jit.compile_object(module_text(products, set()), optimize=False))
-    return describe(graph, steps, plan, made), objects
+    description = describe(graph, steps, plan, made)
+    if plan.kept:
+        count = sum(not isinstance(s, AliasStep) for s in steps[:early])
+        read = {plan.root_of(v) for s in steps[:early] for v in s.inputs}
+        used = [i for i, v in enumerate(graph.inputs) if v in read]
+        description["prepared"] = {"bytes": plan.kept, "steps": count, "inputs": used}
+    return description, objects
 
 
 def loop_kernel(s: LoopStep, plan: MemoryPlan, index: int) -> Kernel:
@@ -252,6 +281,7 @@ def describe(graph: Graph, steps: list[Step], plan: MemoryPlan, native: dict[int
         "outputs": [[list(v.shape), v.dtype.name] for v in graph.outputs],
         "steps": out,
         "taken": sorted(plan.taken.items()),
+        "written": sorted({p.base[1] for v, p in plan.place.items() if p.base[0] == "input" and plan.made(v)}),
         "forwarded": [[j, kind, i] for j, (kind, i) in sorted(plan.forwarded.items())],
         "host_outputs": [
             [j, plan.place[plan.root_of(v)].base[1]]
@@ -297,12 +327,14 @@ def spot(plan: MemoryPlan, v: Value) -> list[Any]:
 
 
 # ---- compiling elsewhere ----------------------------------------------------------------------
-def payload(graph: Graph, donated: tuple[bool, ...]) -> bytes:
+def payload(graph: Graph, donated: tuple[bool, ...], constant: tuple[bool, ...] = ()) -> bytes:
     """What another process needs to compile a graph; also what names the result in the object cache."""
-    data = {
+    data: dict[str, Any] = {
         "graph": saved.to_dict(graph), "donated": list(donated),
         "features": flags.get("FLAGS_cpu_features"), "winograd": flags.get("FLAGS_winograd"),
     }  # fmt: skip
+    if any(constant):
+        data["constant"] = list(constant)
     for n in data["graph"]["nodes"]:
         n.pop("line", None)
     return json.dumps(data, separators=(",", ":")).encode()
@@ -318,7 +350,7 @@ def compile_payload(data: bytes) -> bytes:
     graph = saved.from_dict(job["graph"], registry)
     for i, n in enumerate(graph.nodes):
         n.line = ("", i)  # the asking process knows the lines
-    description, objects = compile_graph(graph, tuple(job["donated"]))
+    description, objects = compile_graph(graph, tuple(job["donated"]), tuple(job.get("constant", ())))
     return pack(description, objects)
 
 

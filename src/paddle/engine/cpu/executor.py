@@ -19,7 +19,7 @@ from ..ir.graph import Graph, Node, Value
 from ..ops.number import Constant
 from ..ops.registry import registry, run_numpy
 from ..types import dtype_of
-from . import compiler, jit, kernels, workers
+from . import compiler, jit, kernels, storage, workers
 from .cache import object_cache
 from .lower import single_steps
 from .plan import MemoryPlan
@@ -35,6 +35,10 @@ statistics: dict[str, float] = {
     "compile_s": 0.0,
 }
 _arenas: list[np.ndarray] = []
+
+
+SOURCE, WRITTEN = 1, 2  # roles of inputs
+SAME_RUNS = 8  # with the same arrays, before these count as constant
 
 
 def pointer(a: np.ndarray) -> int:
@@ -53,6 +57,8 @@ class Plan:
 
     Attributes:
         numbers: arrays that every run gets as its last inputs.
+        compiled_for: of the compiled tier, the inputs that count as constant; else None.
+        kept: bytes of what the first segments make of the inputs `sources` alone: they run only when those change.
     """
 
     def __init__(self, description: dict[str, Any], functions: dict[str, int], code: Any, lines: Any = None):
@@ -76,12 +82,27 @@ class Plan:
         # the arrays of the last run: parameters are the same ones step after step
         self.known: list[Any] = [None] * self.inputs
         self.numbers: list[np.ndarray] = []
+        self.kept_base = count + len(hosts)
+        prepared = description.get("prepared", {"bytes": 0, "steps": 0, "inputs": []})
+        self.kept, self.sources, self.early = prepared["bytes"], prepared["inputs"], 0
+        self.compiled_for: tuple[bool, ...] | None = None
+        self.preparations = storage.Preparations()
+        self.written, self.unwatched = description["written"], -1
+        self.roles = [0] * self.inputs
+        for i in self.sources:
+            self.roles[i] = SOURCE
+        for i in self.written:
+            self.roles[i] = WRITTEN
         self.segments: list[Any] = []
         self.launches: list[dict[str, Any]] = []
         self.lines = lines
         commands, size = Commands(), 0
         first = 0
-        for s in expanded(description["steps"]):
+        for number, s in enumerate(expanded(description["steps"])):
+            if number == prepared["steps"] and number:
+                self.segments.append((commands.finish(), first))
+                self.early = len(self.segments)
+                commands, size, first = Commands(), 0, len(self.launches)
             if "host" in s:
                 if size:
                     self.segments.append((commands.finish(), first))
@@ -98,13 +119,14 @@ class Plan:
             size += 1
         if size:
             self.segments.append((commands.finish(), first))
+        self.late = self.segments[self.early :]
         self.runtime = runtime()
 
     def base(self, p: list[Any]) -> int:
         kind, i = p[0], p[1]
         if kind == "arena":
             return 1
-        return {"input": 2, "output": 2 + self.inputs, "host": self.host_base}[kind] + i
+        return {"input": 2, "output": 2 + self.inputs, "host": self.host_base, "kept": self.kept_base}[kind] + i
 
     def __call__(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         # Two threads may be here at once: the second takes pointers of its own. Nobody waits, so a fork does no harm.
@@ -113,22 +135,41 @@ class Plan:
             bases[0] = status.ctypes.data
             for i, a in enumerate(arrays, 2):
                 bases[i] = pointer(a)
-            return self.execute(arrays, bases, bases.ctypes.data, status)
+            storage.written(arrays[i] for i in self.written)
+            return self.execute(arrays, bases, bases.ctypes.data, status, None)
         try:
-            known, bases = self.known, self.bases
+            known, bases, roles, moved = self.known, self.bases, self.roles, 0
             for i, a in enumerate(arrays):
                 last = known[i]
                 if last is None or last() is not a:
                     bases[2 + i] = pointer(a)
                     known[i] = weakref.ref(a)
-            return self.execute(arrays, self.bases, self.bases_address, self.status)
+                    moved |= roles[i]
+            if self.written and (moved & WRITTEN or self.unwatched != storage.serial):
+                self.unwatched = storage.serial
+                storage.written(arrays[i] for i in self.written)
+            prepared = None
+            if self.kept:
+                sets = self.preparations
+                sets.runs += 1
+                prepared = sets.current
+                if moved & SOURCE or prepared is None or prepared.memory is None:
+                    prepared = sets.find([arrays[i] for i in self.sources])
+            return self.execute(arrays, self.bases, self.bases_address, self.status, prepared)
         finally:
             self.lock.release()
 
     def execute(
-        self, arrays: list[np.ndarray], bases: np.ndarray, address: int, status: np.ndarray
+        self, arrays: list[np.ndarray], bases: np.ndarray, address: int, status: np.ndarray, prepared: Any
     ) -> list[np.ndarray]:
         out: list[Any] = [None] * len(self.outputs)
+        segments, kept = self.segments, None
+        if prepared is not None and prepared.memory is not None:
+            kept, segments = prepared.memory, self.late
+            bases[self.kept_base] = pointer(kept)
+        elif self.kept:
+            kept = np.empty(self.kept, np.uint8)
+            bases[self.kept_base] = pointer(kept)
         arena = None
         if self.arena:
             arena = _arenas.pop() if _arenas else None
@@ -139,13 +180,13 @@ class Plan:
             a = out[j] = np.empty(shape, dtype)
             bases[2 + self.inputs + j] = pointer(a)
         hosts: dict[int, np.ndarray] = {}
-        for segment in self.segments:
+        for segment in segments:
             if len(segment) == 2:
                 program, first = segment
                 if self.runtime.run(program, address):
                     raise self.fault(first, status)
             else:
-                self.host(segment, arrays, out, arena, hosts, bases)
+                self.host(segment, arrays, out, {1: arena, self.kept_base: kept}, hosts, bases)
         for j, i in self.taken:
             a, shape = arrays[i], self.outputs[j][0]
             out[j] = a if a.shape == shape else a.reshape(shape)
@@ -158,17 +199,20 @@ class Plan:
             out[j] = source if source.shape == shape else source.reshape(shape)
         if arena is not None:
             _arenas.append(arena)
+        if prepared is not None:
+            prepared.keep(kept)
         return out
 
     def host(
-        self, segment: Any, arrays: list[np.ndarray], out: list[Any], arena: Any, hosts: dict[int, Any], bases: Any
-    ) -> None:
+        self, segment: Any, arrays: list[np.ndarray], out: list[Any], memory: dict[int, Any], hosts: dict[int, Any],
+        bases: Any,
+    ) -> None:  # fmt: skip
         op, ins, outs, step = segment
         args = []
         for base, offset, shape, dtype in ins:
-            if base == 1:
+            if base in memory:
                 n = int(np.prod(shape)) * dtype.itemsize
-                a = arena[offset : offset + n].view(dtype).reshape(shape)
+                a = memory[base][offset : offset + n].view(dtype).reshape(shape)
             elif base < 2 + self.inputs:
                 a = arrays[base - 2]
             elif base < self.host_base:
@@ -228,9 +272,19 @@ class Executor:
     The first visits run operator by operator. From the second on the graph is compiled in the background, and from
     visit `patience` on the compiled program runs, waited for if need be. `patience` follows from the graph alone, so
     that the same script computes the same bits on every run.
+
+    What follows from inputs that stay is computed once, see `Looking`.
+
+    Args:
+        donated: inputs that may be written over.
+        again: makes the graph anew.
+        lasting: inputs that are weights, or other state of a model.
     """
 
-    def __init__(self, graph: Graph, donated: tuple[bool, ...], again: Callable[[], Graph] | None = None):
+    def __init__(
+        self, graph: Graph, donated: tuple[bool, ...], again: Callable[[], Graph] | None = None,
+        lasting: tuple[bool, ...] = (),
+    ):  # fmt: skip
         self._graph: Graph | None = graph
         self.again, self.donated = again, donated
         self.visits = _earlier.get(self.name(), 0) if _earlier else 0
@@ -239,6 +293,10 @@ class Executor:
         self.job: Any = None
         self.patience = patience(graph)
         self.choosing = threading.Lock()
+        self.constant: tuple[bool, ...] = ()
+        self.looking = looking(tuple(x and not d for x, d in zip(lasting, donated)))
+        if self.looking is not None and (self.visits or flags.get("FLAGS_eager_constants") == "always"):
+            self.constant = self.looking.lasting
 
     @property
     def graph(self) -> Graph:
@@ -254,7 +312,7 @@ class Executor:
         return compiler.cache_key(compiler.payload(graph, (False,) * len(graph.inputs)))
 
     def __call__(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        plan = self.compiled or self.choose()
+        plan = self.plan(arrays)
         began = time.perf_counter()
         out = plan(arrays + plan.numbers if plan.numbers else arrays)
         kind = "compiled" if plan is self.compiled else "first"
@@ -262,17 +320,46 @@ class Executor:
         statistics[kind + "_runs"] += 1
         return out
 
-    def choose(self) -> Plan:
+    def plan(self, arrays: list[np.ndarray]) -> Plan:
+        """What to run on these arrays."""
+        compiled = self.compiled
+        if compiled is None:
+            return self.choose(arrays)
+        if self.looking is not None and self.looking.is_due(compiled):
+            return self.reconsider(self.looking, compiled, arrays)
+        return compiled
+
+    def reconsider(self, looking: Looking, compiled: Plan, arrays: list[np.ndarray]) -> Plan:
+        """The program for other constant inputs, once it is known which they are."""
+        if not self.choosing.acquire(False):
+            return compiled
+        try:
+            if looking.next is None:
+                looking.look(self.constant, compiled, arrays, lambda c: compiler.liftable(self.graph, c))
+                if looking.next is not None:
+                    self.begin(looking.next)
+                return compiled
+            self.constant, looking.next = looking.next, None
+            self.compiled = self.compile()
+            return self.compiled
+        except Exception as e:
+            self.looking = None
+            self.complain(e, "could not be compiled for weights that stay; it runs on as it is.")
+            return compiled
+        finally:
+            self.choosing.release()
+
+    def choose(self, arrays: list[np.ndarray]) -> Plan:
         self.visits += 1
         # The graph may be taken apart here: a second thread makes its own. Nobody waits, so a fork does no harm.
         if not self.choosing.acquire(False):
             return self.first or first_tier(self.again() if self.again is not None else self.graph, self.donated)
         try:
-            return self.choose_alone()
+            return self.choose_alone(arrays)
         finally:
             self.choosing.release()
 
-    def choose_alone(self) -> Plan:
+    def choose_alone(self, arrays: list[np.ndarray]) -> Plan:
         mode = flags.get("FLAGS_eager_compile")
         if mode == "always" or (mode == "auto" and self.visits >= self.patience):
             try:
@@ -286,7 +373,9 @@ class Executor:
                 self.first = None
                 return self.compiled
         if mode == "auto" and self.visits == 2:
-            self.begin()
+            if self.looking is not None and self.first is not None and not self.constant:
+                self.constant = self.looking.guess(self.first.known, arrays)
+            self.begin(self.constant)
         if self.first is None:
             self.first = first_tier(self.graph, self.donated)
             if self.again is not None and self._graph is not None:
@@ -297,24 +386,26 @@ class Executor:
     def stay(self, error: Exception) -> None:
         """Goes on operator by operator where the program cannot be compiled, and says so."""
         self.patience = sys.maxsize
+        self.complain(error, "could not be compiled as a whole; it runs on, operator by operator.")
+
+    def complain(self, error: Exception, what: str) -> None:
         line = next((n.line for n in reversed(self.graph.nodes) if n.line), None)
         text = errors.message(
-            "Unavailable", f"a program of {len(self.graph.nodes)} operations could not be compiled as a whole; it runs"
-            " on, operator by operator.", received=f"{type(error).__name__}: {error}",
-            hint="this is a bug of the compiler: please report it.",
+            "Unavailable", f"a program of {len(self.graph.nodes)} operations {what}",
+            received=f"{type(error).__name__}: {error}", hint="this is a bug of the compiler: please report it.",
             at=errors.describe_line(*line) if line else "",
         )  # fmt: skip
-        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
 
-    def begin(self) -> None:
+    def begin(self, constant: tuple[bool, ...]) -> None:
         """Starts the compilation beside the program."""
-        data = compiler.payload(self.graph, self.donated)
+        data = compiler.payload(self.graph, self.donated, constant)
         if object_cache().get(compiler.cache_key(data)) is None:
             self.job = workers.submit(data)
 
     def compile(self) -> Plan:
         began = time.perf_counter()
-        data = compiler.payload(self.graph, self.donated)
+        data = compiler.payload(self.graph, self.donated, self.constant)
         key = compiler.cache_key(data)
         result = object_cache().get(key)
         if result is None:
@@ -332,8 +423,60 @@ class Executor:
         loaded = [jit.load(code, [n for n in names if n[0] == k]) for k, code in zip(kinds, objects)]
         functions = {name: address for part in loaded for name, address in part.addresses.items()}
         plan = Plan(description, functions, loaded, [n.line for n in self.graph.nodes])
+        plan.compiled_for = self.constant
         statistics["compile_s"] += time.perf_counter() - began
         return plan
+
+
+class Looking:
+    """Finds out which inputs of a program are constant: lasting ones that were the same arrays, not written to, run
+    after run. All is told by counting runs.
+
+    Attributes:
+        lasting: the inputs in question.
+        next: the constant inputs of the program that is being compiled, None if none is.
+    """
+
+    def __init__(self, lasting: tuple[bool, ...]):
+        self.lasting = lasting
+        self.next: tuple[bool, ...] | None = None
+        self._runs, self._due, self._pause = 0, SAME_RUNS, SAME_RUNS
+        self._watches: list[storage.Watch | None] = []
+
+    def guess(self, before: list[Any], arrays: list[np.ndarray]) -> tuple[bool, ...]:
+        """Those that are the arrays of the run before."""
+        same = zip(self.lasting, before, arrays)
+        return tuple(x and b is not None and b() is a for x, b, a in same)
+
+    def is_due(self, compiled: Plan) -> bool:
+        self._runs += 1
+        return self._runs >= self._due or (self.next is None and not compiled.preparations.steady)
+
+    def look(
+        self, constant: tuple[bool, ...], compiled: Plan, arrays: list[np.ndarray],
+        worth: Callable[[tuple[bool, ...]], bool],
+    ) -> None:  # fmt: skip
+        """Sets `next` if other inputs are constant than those that the program was compiled for."""
+        if not compiled.preparations.steady:
+            self.next, self._pause = (), 8 * self._pause
+        elif compiled.kept:
+            self._due = self._runs + self._pause
+            return
+        elif not self._watches:
+            self._watches = [storage.watch(a) if x else None for x, a in zip(self.lasting, arrays)]
+            self._due = self._runs + SAME_RUNS
+            return
+        else:
+            found = tuple(w is not None and storage.is_watched(w, a) for w, a in zip(self._watches, arrays))
+            if any(found) and found != constant and worth(found):
+                self.next = found
+            self._pause = min(2 * self._pause, 4096)
+        self._watches = []
+        self._due = self._runs + (SAME_RUNS if self.next is not None else self._pause)
+
+
+def looking(lasting: tuple[bool, ...]) -> Looking | None:
+    return Looking(lasting) if any(lasting) and flags.get("FLAGS_eager_constants") != "never" else None
 
 
 _earlier: dict[str, int] = {}  # visits in the process that this one goes on with, by name

@@ -43,6 +43,8 @@ class TimedPlan(Plan):
             else:
                 self.segments.append((*segment[:3], {**segment[3], "number": len(self.steps)}))
                 self.steps.append(segment[3])
+        early = sum(segment[0].count for segment in plan.segments[: plan.early])
+        self.late = self.segments[early:]
 
     def host(self, segment: Any, *rest: Any) -> None:
         began = _now()
@@ -95,6 +97,9 @@ def launch_times(plan: Plan, arrays: list[np.ndarray], repeat: int = 20) -> list
     plan([a.copy() for a in arrays])  # the bases of arena, outputs and host results are set now
     keep = np.empty(plan.arena + 64, np.uint8)
     plan.bases[1] = keep.__array_interface__["data"][0]
+    if plan.kept:
+        memory = np.empty(plan.kept, np.uint8)
+        plan.bases[plan.kept_base] = memory.__array_interface__["data"][0]
     copies = [a.copy() for a in arrays]
     for i, a in enumerate(copies):
         plan.bases[2 + i] = a.__array_interface__["data"][0]

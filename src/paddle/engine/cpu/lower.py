@@ -16,6 +16,7 @@ from ..ops.elementwise import Cast, Detach
 from ..ops.recurrence import Recurrence
 from ..ops.shape import BroadcastTo, Reshape, Transpose
 from .affine import Product, flatten, product_of, squares
+from .constants import escapes
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
 from .layout import CHANNELS_LAST, by_tiles, orders
 from .loops import Loops, Store, has_reduce, loads_in
@@ -33,11 +34,13 @@ class Lowering:
     """Turns a graph of primitives into steps.
 
     fuse: whether operators are computed inside one another (compiled tier) or each for itself (first tier).
+    fixed: values that are made once for many runs (see constants.py).
     """
 
-    def __init__(self, graph: Graph, fuse: bool):
+    def __init__(self, graph: Graph, fuse: bool, fixed: set[Value] | frozenset[Value] = frozenset()):
         self.graph = graph
         self.fuse = fuse
+        self.fixed = fixed
         self.users = graph.users()
         self.outputs = set(graph.outputs)
         self.orders, self.kept = orders(graph) if fuse else ({}, set())
@@ -135,6 +138,8 @@ class Lowering:
         if not users or max((self.depth.get(x, 0) for x in node.inputs), default=0) > 40 or self.weight(v) > 400:
             return False
         free = isinstance(node.op, (Transpose, BroadcastTo))
+        if v in self.fixed and not free and escapes(v, self.fixed, self.users):
+            return False
         for user in users:
             kind = self.kind(user)
             if kind in ("host", "alias", "tiles"):
@@ -286,6 +291,7 @@ class Lowering:
                 isinstance(step, LoopStep)
                 and not step.closed
                 and step.outputs[0].shape == v.shape
+                and (step.outputs[0] in self.fixed) == (v in self.fixed)
                 and self.operand(step.outputs[0]).order == self.operand(v).order
                 and len(step.outputs) < 64
             ):
@@ -360,9 +366,9 @@ def reads_once(node: Node) -> bool:
     return isinstance(node.op, Reduction)
 
 
-def steps_of(graph: Graph) -> list[Step]:
+def steps_of(graph: Graph, fixed: set[Value] | frozenset[Value] = frozenset()) -> list[Step]:
     """Steps of the compiled tier."""
-    steps = Lowering(graph, True).run()
+    steps = Lowering(graph, True, fixed).run()
     keep_inside_what_nobody_else_reads(graph, steps)
     for s in steps:
         if isinstance(s, LoopStep) and s.loops is not None:

@@ -20,7 +20,7 @@ TASK_WORK = 60_000  # simple operations in a task, about 20 microseconds
 
 @dataclass(frozen=True)
 class Place:
-    """Where a value lies: base ("arena", ("input", i), ("output", j) or ("host", k)) and byte offset."""
+    """Where a value lies: base ("arena", ("input", i), ("output", j), ("host", k) or ("kept", 0)) and byte offset."""
 
     base: Any
     offset: int = 0
@@ -37,12 +37,14 @@ class MemoryPlan:
         forwarded: outputs that are an input, or another output, under some shape: output -> ("input" | "output", i).
         overwriting: host steps that write into the buffer of an argument.
         scratch: step index -> byte offset in the arena of what it needs while it runs.
+        kept (int): bytes of the results of the first steps that the others read: they stay from run to run.
 
     Args:
         loops: whether kernels take over buffers of inputs too, and not only the operators made for it.
+        early: how many steps, the first ones, do not run each time.
     """
 
-    def __init__(self, graph: Graph, steps: list[Step], donated: tuple[bool, ...], loops: bool = True):
+    def __init__(self, graph: Graph, steps: list[Step], donated: tuple[bool, ...], loops: bool = True, early: int = 0):
         self.graph, self.steps, self.donated = graph, steps, donated
         self.root: dict[Value, Value] = {}
         self.place: dict[Value, Place] = {}
@@ -51,7 +53,8 @@ class MemoryPlan:
         self.forwarded: dict[int, tuple[str, int]] = {}
         self.overwriting: set[int] = set()
         self.loops = loops
-        self.arena = 0
+        self.early = early
+        self.arena = self.kept = 0
         self.scratch: dict[int, int] = {}
         for s in steps:
             if isinstance(s, AliasStep):
@@ -64,6 +67,10 @@ class MemoryPlan:
 
     def root_of(self, v: Value) -> Value:
         return self.root.get(v, v)
+
+    def made(self, v: Value) -> bool:
+        """Whether a step makes v, be it under another shape."""
+        return self.first.get(self.root_of(v), -1) >= 0
 
     def lifetimes(self) -> None:
         self.first: dict[Value, int] = {v: -1 for v in self.graph.inputs}
@@ -158,6 +165,10 @@ class MemoryPlan:
                 if v in self.place:
                     continue
                 size = -(-max(v.type.nbytes, 1) // ALIGN) * ALIGN
+                if i < self.early <= self.last[v]:
+                    self.place[v] = Place(("kept", 0), self.kept)
+                    self.kept += size
+                    continue
                 reuse = self.reusable(i, s, v, live)
                 if reuse is not None:
                     offset = reuse

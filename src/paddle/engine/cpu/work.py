@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..ir.graph import Graph, Value
 from ..types import DType
 from .affine import Product
-from .compiler import lowered, prepare
+from .compiler import lowered_for, prepare
 from .executor import numbers_as_inputs
 from .expr import Expr, Operand, Var, upper_bound
 from .loops import Loops, Store, loads_in
@@ -43,13 +43,15 @@ class Work:
     host: bool
 
 
-def works(graph: Graph, compiled: bool) -> list[Work]:
+def works(graph: Graph, compiled: bool, constant: tuple[bool, ...] | None = None) -> list[Work]:
     """What the launches and host steps of a graph's plan do, in the order in which they run.
 
-    compiled: of the compiled plan, not of that which runs operator by operator.
+    Args:
+        compiled: of the compiled plan, not of that which runs operator by operator.
+        constant: inputs for which it was compiled as constant.
     """
     if compiled:
-        return list(_in_order(lowered(graph)[1], None))
+        return list(_in_order(lowered_for(graph, constant or ())[1], None))
     graph, _ = numbers_as_inputs(prepare(graph, False))
     return list(_in_order(single_steps(graph), Lowering(graph, False)))
 

@@ -144,7 +144,7 @@ def flush(trace: Trace) -> None:
             program = node.programs.get(key)
             try:
                 if program is None:
-                    program = node.programs[key] = make_program(node, slots, donated)
+                    program = node.programs[key] = make_program(node, slots, donated, values)
                     if watch is not None:
                         watch.made(program)
                 elif program in _programs:
@@ -238,15 +238,18 @@ _programs: "collections.OrderedDict[Program, None]" = collections.OrderedDict()
 _runs: "weakref.WeakValueDictionary[Any, Any]" = weakref.WeakValueDictionary()
 
 
-def make_program(node: TrieNode, slots: tuple[int, ...], donated: tuple[int, ...]) -> Program:
+def make_program(
+    node: TrieNode, slots: tuple[int, ...], donated: tuple[int, ...], values: dict[int, Tensor]
+) -> Program:
     """The program for a flush point. Equal graphs share what runs them, wherever they were recorded."""
     path = path_to(node)
     graph, leaves = graph_of(path, slots)
     mask = tuple(s in donated for s in leaves)
-    key = (signature(graph), mask)
+    lasting = tuple(is_lasting(values[s]) for s in leaves)
+    key = (signature(graph), mask, lasting)
     run = _runs.get(key)
     if run is None:
-        run = _runs[key] = backend(graph, mask, lambda: graph_of(path_to(node), slots)[0])
+        run = _runs[key] = backend(graph, mask, lambda: graph_of(path_to(node), slots)[0], lasting)
     else:
         graph.dispose()
     wanted = set(slots)
@@ -265,6 +268,11 @@ def make_program(node: TrieNode, slots: tuple[int, ...], donated: tuple[int, ...
         if home.programs is not None:
             home.programs.pop(at, None)
     return program
+
+
+def is_lasting(t: Tensor) -> bool:
+    """Whether a Tensor is state of a model: a parameter, or what is saved with them."""
+    return bool(t.__dict__.get("_persistable"))
 
 
 def signature(graph: Graph) -> Any:
@@ -350,15 +358,22 @@ def statistics() -> dict[str, dict[str, float]]:
 
 
 # ---- back ends --------------------------------------------------------------------------------
-def backend(graph: Graph, donated: tuple[bool, ...], again: Callable[[], Graph] | None = None) -> Any:
-    """What runs a graph on the current device. again: makes the graph anew, so that it need not be kept."""
+def backend(
+    graph: Graph, donated: tuple[bool, ...], again: Callable[[], Graph] | None = None, lasting: tuple[bool, ...] = ()
+) -> Any:
+    """What runs a graph on the current device.
+
+    Args:
+        again: makes the graph anew, so that it need not be kept.
+        lasting: inputs that are state of a model.
+    """
     if inspector is not None or flags.get("FLAGS_check_nan_inf"):
         return Reference(graph, inspector or require_finite)
     if flags.get("FLAGS_reference"):
         return Reference(graph)
     from ..cpu.executor import Executor
 
-    return Executor(graph, donated, again)
+    return Executor(graph, donated, again, lasting)
 
 
 class Reference:
@@ -428,5 +443,6 @@ def index_error(node: Any, e: Exception) -> Exception:
     return getattr(errors, node.op.fault)(f"{node.op.name}: {e}", at=at)
 
 
-for _name in ("FLAGS_reference", "FLAGS_check_nan_inf", "FLAGS_cpu_features", "FLAGS_winograd"):
+for _name in ("FLAGS_reference", "FLAGS_check_nan_inf", "FLAGS_cpu_features", "FLAGS_winograd",
+              "FLAGS_eager_constants"):  # fmt: skip
     flags.on_change(_name, _settings_changed)
