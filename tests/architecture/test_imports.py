@@ -11,7 +11,14 @@ import pytest
 import paddle
 
 SOURCE = Path(paddle.__file__).parent
-LAYERS = [("types", "errors", "flags"), ("ir",), ("ops",), ("passes",), ("cpu", "xla"), ("eager",)]  # low to high
+LAYERS = [
+    ("types", "errors", "flags"),
+    ("ir",),
+    ("ops",),
+    ("sizes", "passes"),
+    ("cpu", "xla"),
+    ("eager",),
+]  # low to high
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 COMPILERS = {"llvmlite": "cpu", "jax": "xla", "jaxlib": "xla"}  # and the only folder that may import each
 HEAVY = (

@@ -114,9 +114,11 @@ class Generator:
             self._seed, self._offset, self._branches = state.seed, state.offset, state.branches
             self._chosen = True
         if state.visits:
-            from ..engine.cpu.executor import go_on
+            from ..engine.cpu import executor
+            from ..engine.eager import family
 
-            go_on(state.visits)
+            executor.go_on(state.visits)
+            family.go_on(state.visits)
         return self
 
     def next(self) -> np.ndarray:

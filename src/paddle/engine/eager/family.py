@@ -11,7 +11,9 @@ another way than its family leaves the template there. Result types are computed
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from .. import flags
@@ -24,7 +26,22 @@ from .trace import Trace, TrieNode, trie
 SAMPLES = 4  # programs that a template is learnt from
 statistics = {"templates": 0, "resized": 0}  # made so far, and how often one has taken new sizes
 _MOST_NODES = 50_000
-_MOST_SEEN = 10_000
+_MOST_TYPES = 10_000  # that are remembered
+
+
+_families: "weakref.WeakSet[Family]" = weakref.WeakSet()
+_before: set[str] = set()  # types that the process met which this one goes on with
+
+
+def met() -> dict[str, int]:
+    """The types that families have met, for `go_on` in another process: there they are recorded on their own."""
+    return dict.fromkeys(_before.union(f"sizes {t!r}" for f in list(_families) for t in f.met), 1)
+
+
+def go_on(names: Iterable[str]) -> None:
+    """Goes on as the process would that `met` was called in: how often a program ran decides what tier it is in."""
+    _before.clear()
+    _before.update(n for n in names if n.startswith("sizes "))
 
 
 class Family:
@@ -35,16 +52,24 @@ class Family:
         fresh: those whose form is not known yet: the latest may be under way.
         templates: what new sizes take, by form; the one that took the last comes first.
         wanted: by form, how many samples there have to be before a template is made (again).
+        met: all types that leaves have had.
     """
 
-    __slots__ = ("samples", "fresh", "templates", "counts", "wanted")
+    __slots__ = ("samples", "fresh", "templates", "counts", "wanted", "met", "__weakref__")
 
     def __init__(self) -> None:
+        self.met: set[TensorType] = set()
+        _families.add(self)
         self.samples: dict[Any, list[TrieNode]] = {}
         self.fresh: list[TrieNode] = []
         self.templates: dict[Any, Template] = {}
         self.counts: Counter[Any] = Counter()
         self.wanted: dict[Any, int] = {}
+
+    def meet(self, type_: TensorType) -> None:
+        if len(self.met) > _MOST_TYPES:
+            self.met.clear()
+        self.met.add(type_)
 
     def learn(self, base: TrieNode) -> None:
         """Makes templates of new samples, where they allow it."""
@@ -76,6 +101,7 @@ class Family:
         for form, template in self.templates.items():
             found = template.take(type_, key)
             if found is not None:
+                self.meet(type_)
                 if len(self.templates) > 1:
                     self.templates = {form: template, **self.templates}
                 return found
@@ -101,6 +127,9 @@ def resized(trace: Trace, key: tuple[TensorType, int]) -> TrieNode | None:
                 base.families = {}
             family = base.families[at] = Family()
             family.fresh += siblings
+            family.met.update(n.types[0] for n in siblings)
+        return None
+    if _before and f"sizes {type_!r}" in _before:
         return None
     if materialize.watcher is not None or flags.get("FLAGS_eager_compile") == "always":
         return None  # who watches is told of programs that are made
@@ -115,6 +144,7 @@ def note(base: TrieNode, node: TrieNode, key: tuple[TensorType, int]) -> None:
     family = base.families.get((type_.dtype, len(type_.shape), kind)) if base.families else None
     if family is not None:
         family.fresh.append(node)
+        family.meet(type_)
         del family.fresh[: -4 * SAMPLES]
 
 
@@ -301,7 +331,7 @@ class Template:
             self.resize(sizes)
         except (Unexplained, ValueError, TypeError, IndexError, AssertionError):
             return None
-        if len(self.seen) >= _MOST_SEEN:
+        if len(self.seen) > _MOST_TYPES:
             self.seen.clear()
         self.seen.add(type_)
         self.key = key

@@ -301,8 +301,9 @@ def may_fail(node: Any) -> bool:
 def visits() -> dict[str, int]:
     """How often each program has run, by its name, for `go_on` in another process. Those that ran once are left out."""
     from ..cpu.executor import Executor
+    from .family import met
 
-    found: dict[str, int] = {}
+    found = met()
     for run in list(_runs.values()):
         if isinstance(run, Executor) and run.visits > 1:
             name = run.name()
