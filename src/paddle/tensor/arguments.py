@@ -20,7 +20,7 @@ _READ_AT_ONCE = frozenset(
     diagonal_scatter diff dsplit eigh eigvals gammainc gammaincc gather_nd.index gcd histogram_bin_edges histogramdd
     hsplit index_fill inner lcm masked_fill masked_scatter.value masked_scatter.x matrix_rank moveaxis multigammaln
     nanmean narrow outer rad2deg rank renorm repeat_interleave reshape slice slice_scatter split t take tensor_split
-    tolist unbind unique unique_consecutive unstack vecdot.x view_as.other vsplit
+    tolist unbind unique unique_consecutive unstack vecdot.x put_along_axis take_along_axis view_as.other vsplit
     """.split()
 )
 _ASKED_AT_ONCE = frozenset(
@@ -53,6 +53,10 @@ def tensor_list(x: Any, name: str, label: str = "x") -> list[Tensor]:
     """A list of Tensors from a list, a tuple, or one Tensor (its rows)."""
     if isinstance(x, Tensor):
         x = list(x)  # type: ignore[call-overload]
+    if x is None:
+        raise errors.precondition(
+            f"{name}: {label} is None.", expected="a list or tuple of at least one Tensor", received=f"{label}: None"
+        )
     if not isinstance(x, (list, tuple)) or not x or not all(isinstance(t, Tensor) for t in x):
         raise errors.invalid_argument(
             f"{name}: {label} is not a list of Tensors.",
@@ -62,10 +66,16 @@ def tensor_list(x: Any, name: str, label: str = "x") -> list[Tensor]:
     return list(x)
 
 
+# Functions where what is no integer is a ValueError, and arguments that may be a bool, as upstream has it.
+_INT_IS_VALUE = frozenset(("flatten",))
+_BOOL_IS_INT = frozenset(
+    "argmax.axis argmin.axis chunk.axis cumsum.axis eye.num_columns eye.num_rows gather.axis split.axis topk.k".split()
+)
+
+
 def _not_int(name: str, label: str, v: Any) -> NoReturn:
-    raise errors.invalid_type(
-        f"{name}: {label} is not an integer.", expected="int", received=f"{label}: {type(v).__name__}"
-    )
+    made = errors.invalid_argument if name in _INT_IS_VALUE and not isinstance(v, bool) else errors.invalid_type
+    raise made(f"{name}: {label} is not an integer.", expected="int", received=f"{label}: {type(v).__name__}")
 
 
 def int_argument(v: Any, name: str, label: str = "axis") -> int:
@@ -82,6 +92,8 @@ def int_argument(v: Any, name: str, label: str = "axis") -> int:
         _not_int(name, label, v)
     if isinstance(v, np.ndarray) and v.size == 1 and v.dtype.kind in "iu":
         return int(v.reshape(()))
+    if isinstance(v, bool) and f"{name}.{label}" not in _BOOL_IS_INT:
+        _not_int(name, label, v)
     try:
         return operator.index(v)
     except TypeError:
@@ -105,11 +117,13 @@ def ints_argument(v: Any, name: str, label: str) -> list[int]:
 
 
 def shape_argument(shape: Any, name: str) -> tuple[int, ...]:
-    """A shape of non-negative sizes.
+    """A shape of non-negative sizes; none for None, as upstream.
 
     Raises:
         TypeError: not integers. ValueError: a negative size.
     """
+    if shape is None:
+        return ()
     if not isinstance(shape, (list, tuple, int, np.integer, np.ndarray, Tensor)):
         raise errors.invalid_type(
             f"{name}: this is not a shape.",
@@ -178,5 +192,7 @@ def fill_out(t: Any, out: Any) -> Any:
     """`out`, standing for the value of t from now on; t itself where no `out` is given."""
     if out is None:
         return t
+    if not isinstance(out, Tensor):
+        raise not_a_tensor(out, "out", "out")
     tracing.rebind(out, t)
     return out

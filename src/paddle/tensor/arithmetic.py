@@ -161,6 +161,8 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """
     if isinstance(inputs, Tensor):
         return inputs * 1 if not inputs.dtype.is_bool else ew.Detach()(inputs)
+    if inputs is None:
+        raise errors.precondition("add_n: inputs is None.", expected="Tensors", received="inputs: None")
     if not isinstance(inputs, (list, tuple)):
         raise errors.invalid_argument("add_n: no list of Tensors.", expected="a list", received=type(inputs).__name__)
     if not inputs or not builtins.all(isinstance(t, Tensor) for t in inputs):

@@ -742,7 +742,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
             )
         plain = x if isinstance(x, (np.ndarray, np.generic)) else np.array(_without_tensors(x)[0])
         made = to_tensor(plain)
-    return made if output is None else replace(output, made)
+    return made if output is None else replace(tensor_argument(output, "assign", "output"), made)
 
 
 def copy_of(x: Tensor) -> Tensor:

@@ -17,10 +17,17 @@ from ..engine.ops.logic import select
 from ..engine.ops.shape import BroadcastTo, Reshape, broadcast_to, reshape
 from ..engine.types import broadcast_shapes
 from ..utils.public import METHODS, inplace, public
-from .arguments import axis_argument, fill_out, int_argument, ints_argument, tensor_argument
+from .arguments import (
+    axis_argument,
+    fill_out,
+    int_argument,
+    ints_argument,
+    not_a_tensor,
+    tensor_argument,
+)
 from .creation import filled
 from .indexing import assigned, value_of
-from .tensor import Tensor
+from .tensor import Tensor, flag
 
 __all__ = [
     "gather", "gather_nd", "scatter", "scatter_", "scatter_nd", "scatter_nd_add", "index_select", "index_sample",
@@ -32,7 +39,9 @@ __all__ = [
 
 
 def index_argument(index: Any, name: str, label: str = "index") -> Tensor:
-    """An index Tensor of int32 or int64. Raises ValueError for another type."""
+    """An index Tensor of int32 or int64. Raises ValueError for another type, TypeError for a number."""
+    if isinstance(index, (bool, int)) and name in ("gather", "index_select", "scatter"):
+        raise not_a_tensor(index, name, label, TypeError)
     tensor_argument(index, name, label)
     if not index.type.dtype.is_integer:
         raise errors.invalid_argument(
@@ -544,8 +553,8 @@ def put_along_axis(
     v = broadcast_to(v, index.type.shape)
     if not arr.type.shape:
         arr1, v1, index1 = (reshape(t, (1,)) for t in (arr, v, index))
-        return reshape(PutAlong(0, _NAMES[reduce], bool(include_self))(arr1, v1, index1), ())
-    return PutAlong(a, _NAMES[reduce], bool(include_self))(arr, v, index)
+        return reshape(PutAlong(0, _NAMES[reduce], flag(include_self, "include_self"))(arr1, v1, index1), ())
+    return PutAlong(a, _NAMES[reduce], flag(include_self, "include_self"))(arr, v, index)
 
 
 put_along_axis_ = inplace(put_along_axis)

@@ -20,7 +20,7 @@ from .arguments import fill_out, int_argument
 from .creation import copy_of
 from .eager import on_host
 from .families import need_tensor, no_method
-from .tensor import Tensor
+from .tensor import Tensor, flag
 
 __all__ = ["cholesky", "eigvalsh", "inverse", "matrix_transpose"]  # the others are in `paddle.linalg` alone
 
@@ -100,7 +100,7 @@ def cholesky(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
         [[2.0, 0.0], [0.0, 3.0]]
     """
     _square(no_method(x, "cholesky"), "cholesky", AssertionError)
-    return ops.Cholesky(bool(upper))(ops.Mirrored(bool(upper))(x))
+    return ops.Cholesky(flag(upper, "upper"))(ops.Mirrored(flag(upper, "upper"))(x))
 
 
 @public(method=True)
@@ -164,7 +164,7 @@ def svd(x: Tensor, full_matrices: bool = False, name: str | None = None, *, out:
         >>> [round(v, 4) for v in paddle.linalg.svd(paddle.to_tensor([[3.0, 0.0], [0.0, 4.0]]))[1].tolist()]
         [4.0, 3.0]
     """
-    found = ops.Svd(bool(full_matrices))(need_tensor(x, "svd"))
+    found = ops.Svd(flag(full_matrices, "full_matrices"))(need_tensor(x, "svd"))
     return found if out is None else tuple(fill_out(t, o) for t, o in zip(found, out))
 
 
@@ -265,7 +265,8 @@ def triangular_solve(x: Tensor, y: Tensor, upper: bool = True, transpose: bool =
     """
     need_tensor(x, "triangular_solve", kind=TypeError)
     need_tensor(y, "triangular_solve", "y", TypeError)
-    return ops.TriangularSolve(bool(upper), bool(transpose), bool(unitriangular))(x, y)
+    form = flag(upper, "upper"), flag(transpose, "transpose"), flag(unitriangular, "unitriangular")
+    return ops.TriangularSolve(*form)(x, y)
 
 
 METHODS["triangular_solve"] = triangular_solve

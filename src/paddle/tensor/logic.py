@@ -17,7 +17,7 @@ from ..engine.types import bool_
 from ..utils.public import METHODS, public
 from .arguments import fill_out
 from .families import need_tensor, of_one, of_two
-from .tensor import Tensor
+from .tensor import Tensor, flag
 
 __all__ = [
     "equal", "eq", "not_equal", "ne", "less_than", "less", "lt", "less_equal", "le", "greater_than", "greater", "gt",
@@ -266,7 +266,7 @@ def isclose(x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equa
         >>> paddle.isclose(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.0, 2.1])).tolist()
         [True, False]
     """
-    return ops.IsClose(float(rtol), float(atol), bool(equal_nan))(*_pair(x, y, "isclose"))
+    return ops.IsClose(float(rtol), float(atol), flag(equal_nan, "equal_nan"))(*_pair(x, y, "isclose"))
 
 
 @public(also={"x": "input", "y": "other"}, method=True)
@@ -278,7 +278,7 @@ def allclose(x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equ
         >>> bool(paddle.allclose(paddle.to_tensor([1.0]), paddle.to_tensor([1.0])))
         True
     """
-    near = ops.IsClose(float(rtol), float(atol), bool(equal_nan))(*_pair(x, y, "allclose"))
+    near = ops.IsClose(float(rtol), float(atol), flag(equal_nan, "equal_nan"))(*_pair(x, y, "allclose"))
     return All(tuple(range(near.ndim)))(near) if near.ndim else near
 
 
@@ -308,5 +308,5 @@ def isin(x: Tensor, test_x: Tensor, assume_unique: bool = False, invert: bool = 
     """
     for a, label in ((x, "x"), (test_x, "test_x")):
         need_tensor(a, "isin", label, TypeError)
-    found = np.isin(x.array(), test_x.array(), invert=bool(invert))
+    found = np.isin(x.array(), test_x.array(), invert=flag(invert, "invert"))
     return from_array(np.ascontiguousarray(found).reshape(x.type.shape))  # type: ignore[return-value]

@@ -212,7 +212,7 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
         paddle.Size([1, 2, 1])
     """
     s = tensor_argument(x, "unsqueeze").type.shape
-    axes = [axis] if type(axis) is int else ints_argument(axis, "unsqueeze", "axis")
+    axes = [axis] if type(axis) is int else [] if axis is None else ints_argument(axis, "unsqueeze", "axis")
     for a in axes:
         a = axis_argument(a, len(s), "unsqueeze", extra=1)
         s = s[:a] + (1,) + s[a:]
@@ -533,6 +533,8 @@ def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> T
         [3, 1, 2]
     """
     s = tensor_argument(x, "roll").type.shape
+    if shifts is None:
+        raise errors.invalid_argument("roll: there are no shifts.", expected="an int or some", received="shifts: None")
     amounts = ints_argument(shifts, "roll", "shifts")
     if axis is None:
         if len(amounts) != 1:

@@ -19,7 +19,7 @@ from ..utils.public import public
 from .arguments import axis_argument, fill_out
 from .axes import axes_argument
 from .families import need_tensor, no_method
-from .tensor import Tensor
+from .tensor import Tensor, flag
 
 __all__ = ["norm"]  # the others are in `paddle.linalg` alone
 
@@ -51,6 +51,7 @@ def norm(x: Tensor, p: Any = None, axis: Any = None, keepdim: bool = False, out:
         5.0
     """
     need_tensor(x, "norm", kind=TypeError)
+    keepdim = flag(keepdim, "keepdim")
     x = _floating(x if dtype is None else cast(x, dtype_of(dtype)), "norm")
     if p is None:
         p = "fro" if axis is None else 2.0

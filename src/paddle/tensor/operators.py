@@ -126,13 +126,21 @@ def _product(x: Tensor, y: Tensor) -> Any:
     return matmul(x, y)
 
 
-def product(self: Tensor, other: Any) -> Any:
+def _factor(other: Any) -> Any:
     other = operand(other)
+    if ew.is_number(other):
+        raise errors.invalid_argument("x @ y: one is a number.", expected="two Tensors", received=f"{other!r}",
+                                      hint="use * for the product with a number.")  # fmt: skip
+    return other
+
+
+def product(self: Tensor, other: Any) -> Any:
+    other = _factor(other)
     return _product(self, other) if isinstance(other, tracing.Tensor) else NotImplemented
 
 
 def reflected_product(self: Tensor, other: Any) -> Any:
-    other = operand(other)
+    other = _factor(other)
     return _product(other, self) if isinstance(other, tracing.Tensor) else NotImplemented
 
 

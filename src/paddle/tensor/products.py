@@ -15,7 +15,7 @@ from ..engine.ops.shape import broadcast_to, reshape, slice_axis, transpose
 from ..utils.public import public
 from .arguments import axis_argument, fill_out, int_argument
 from .families import need_tensor
-from .tensor import Tensor
+from .tensor import Tensor, flag
 
 __all__ = [
     "matmul", "mm", "bmm", "mv", "dot", "vecdot", "inner", "outer", "ger", "addmm", "baddbmm", "kron", "cross",
@@ -48,7 +48,7 @@ def matmul(x: Tensor, y: Tensor, transpose_x: bool = False, transpose_y: bool = 
     need_tensor(x, "matmul")
     need_tensor(y, "matmul", "y")
     x, y = one_type(x, y)
-    return fill_out(ops.matmul(x, y, bool(transpose_x), bool(transpose_y)), out)
+    return fill_out(ops.matmul(x, y, flag(transpose_x, "transpose_x"), flag(transpose_y, "transpose_y")), out)
 
 
 def one_type(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

@@ -19,7 +19,7 @@ from ..framework.random import next_key
 from ..utils.public import METHODS, check_inplace, public, replace
 from .arguments import fill_out, finish, int_argument, ints_argument
 from .families import need_tensor, no_method
-from .tensor import Tensor
+from .tensor import Tensor, flag
 
 __all__ = [
     "rand", "randn", "standard_normal", "normal", "uniform", "log_normal", "randint", "randperm",
@@ -389,7 +389,7 @@ def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False, name
             expected=f"num_samples in [1, {x.type.shape[-1]}] without replacement",
             received=f"num_samples: {n}",
         )
-    return fill_out(ops.Multinomial(n, bool(replacement))(x, next_key()), out)
+    return fill_out(ops.Multinomial(n, flag(replacement, "replacement"))(x, next_key()), out)
 
 
 # ---- in place ---------------------------------------------------------------------------------

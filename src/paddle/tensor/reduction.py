@@ -17,7 +17,7 @@ from .arguments import axis_argument, fill_out, kernel_dtype
 from .axes import axes_argument
 from .creation import copy_of
 from .families import need_tensor, no_method
-from .tensor import Tensor
+from .tensor import Tensor, flag
 
 __all__ = [
     "sum", "nansum", "prod", "max", "min", "amax", "amin", "all", "any", "logsumexp", "count_nonzero", "reduce_as",
@@ -59,7 +59,7 @@ def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, n
     if isinstance(dtype, bool):  # torch's order: sum(x, dim, keepdim)
         dtype, keepdim = None, dtype
     axes = axes_argument(axis, x.ndim, "sum")
-    return fill_out(ops.sum_(cast(x, _summed_type(x, dtype)), axes, bool(keepdim)), out)
+    return fill_out(ops.sum_(cast(x, _summed_type(x, dtype)), axes, flag(keepdim, "keepdim")), out)
 
 
 @public(method=True)
@@ -95,13 +95,13 @@ def prod(x: Tensor, axis: Any = None, keepdim: bool = False, dtype: Any = None, 
         raise errors.unavailable(
             "prod: it is not defined for bool.", hint="pass a dtype.", expected="a number type", received=f"x: {x.type}"
         )
-    return fill_out(ops.Prod(axes, bool(keepdim))(x) if axes else x * 1, out)
+    return fill_out(ops.Prod(axes, flag(keepdim, "keepdim"))(x) if axes else x * 1, out)
 
 
 def _extreme(op: Any, x: Any, axis: Any, keepdim: Any, name: str) -> Tensor:
     need_tensor(x, name)
     axes = axes_argument(axis, x.ndim, name)
-    return op(axes, bool(keepdim))(x)
+    return op(axes, flag(keepdim, "keepdim"))(x)
 
 
 _FORBIDDEN = {"dim", "input", "other"}
@@ -195,7 +195,7 @@ def all(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = N
         [False, True]
     """
     need_tensor(x, "all")
-    return fill_out(ops.All(axes_argument(axis, x.ndim, "all"), bool(keepdim))(x), out)
+    return fill_out(ops.All(axes_argument(axis, x.ndim, "all"), flag(keepdim, "keepdim"))(x), out)
 
 
 @public(also={"x": "input", "axis": "dim"}, method=True, kind=ValueError)
@@ -207,7 +207,7 @@ def any(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = N
         [True, False]
     """
     need_tensor(x, "any")
-    return fill_out(ops.Any_(axes_argument(axis, x.ndim, "any"), bool(keepdim))(x), out)
+    return fill_out(ops.Any_(axes_argument(axis, x.ndim, "any"), flag(keepdim, "keepdim"))(x), out)
 
 
 @public(also={"x": "input", "axis": "dim"}, method=True, kind=ValueError)
@@ -222,7 +222,7 @@ def logsumexp(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | No
     need_tensor(x, "logsumexp")
     if not x.dtype.is_floating:
         x = cast(x, types.float32)
-    return fill_out(ops.Logsumexp(axes_argument(axis, x.ndim, "logsumexp"), bool(keepdim))(x), out)
+    return fill_out(ops.Logsumexp(axes_argument(axis, x.ndim, "logsumexp"), flag(keepdim, "keepdim"))(x), out)
 
 
 @public(method=True)
@@ -235,7 +235,7 @@ def count_nonzero(x: Tensor, axis: Any = None, keepdim: bool = False, name: str 
     """
     need_tensor(x, "count_nonzero")
     axes = axes_argument(axis, x.ndim, "count_nonzero")
-    return ops.sum_(cast(ew.not_equal(x, 0), types.int64), axes, bool(keepdim))
+    return ops.sum_(cast(ew.not_equal(x, 0), types.int64), axes, flag(keepdim, "keepdim"))
 
 
 @public(method=True)
@@ -290,6 +290,7 @@ def cumsum(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = No
         [1, 3, 6]
     """
     no_method(x, "cumsum")
+    dtype = None if dtype is None else dtype_of(dtype)
     t, a = _along(cast(x, _summed_type(x, dtype, True)), axis, "cumsum")
     return fill_out(_as_was(scan.Cumsum(a)(t), x, axis), out)
 

@@ -97,13 +97,19 @@ def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
         >>> paddle.expand(paddle.ones([1, 3]), [2, -1]).shape
         paddle.Size([2, 3])
     """
-    return expanded(tensor_argument(x, "expand"), ints_argument(shape, "expand", "shape"), "expand")
+    return expanded(tensor_argument(x, "expand"), _sizes(shape, "expand"), "expand")
+
+
+def _sizes(shape: Any, name: str) -> list[int]:
+    if shape is None:
+        raise errors.invalid_argument(f"{name}: there is no shape.", expected="a list of int", received="shape: None")
+    return ints_argument(shape, name, "shape")
 
 
 @public(also={"x": "input", "shape": "size"}, method=True)
 def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """x repeated along axes of size 1 and new axes; as `expand`."""
-    return expanded(tensor_argument(x, "broadcast_to"), ints_argument(shape, "broadcast_to", "shape"), "broadcast_to")
+    return expanded(tensor_argument(x, "broadcast_to"), _sizes(shape, "broadcast_to"), "broadcast_to")
 
 
 @public(also={"x": "input", "y": "other"}, method=True, kind=ValueError)
@@ -176,7 +182,10 @@ def repeat_interleave(
         x, axis = Reshape((x.type.size,))(x), 0
     s = x.type.shape
     a = axis_argument(axis, len(s), "repeat_interleave")
-    if isinstance(repeats, Tensor) and repeats.type.size != 1 or isinstance(repeats, (list, tuple, np.ndarray)):
+    if isinstance(repeats, (list, tuple)):
+        raise errors.invalid_type("repeat_interleave: repeats is a list.", expected="an int or a Tensor",
+                                  received=f"repeats: {repeats}", hint="use paddle.to_tensor(repeats).")  # fmt: skip
+    if isinstance(repeats, Tensor) and repeats.type.size != 1 or isinstance(repeats, np.ndarray):
         counts = ints_argument(repeats, "repeat_interleave", "repeats")
         if len(counts) != s[a] or any(n < 0 for n in counts):
             raise errors.invalid_argument(
@@ -339,7 +348,14 @@ def slice(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:  # noqa: 
         >>> paddle.slice(paddle.arange(5), [0], [1], [-1]).tolist()
         [1, 2, 3]
     """
-    return _cut(tensor_argument(input, "slice", "input"), axes, starts, ends, None, "slice")
+    tensor_argument(input, "slice", "input")
+    if not isinstance(axes, (list, tuple)) or starts is None or ends is None:
+        raise errors.invalid_argument(
+            "slice: axes is no list, or starts or ends are missing.",
+            expected="lists of int",
+            received=f"axes: {axes!r:.60}, starts: {starts!r:.60}, ends: {ends!r:.60}",
+        )
+    return _cut(input, axes, starts, ends, None, "slice")
 
 
 @public(method=True)

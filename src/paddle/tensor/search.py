@@ -19,7 +19,7 @@ from ..utils.public import METHODS, public
 from .arguments import axis_argument, fill_out, int_argument, kernel_dtype
 from .eager import on_host
 from .families import need_tensor, no_method
-from .tensor import Tensor
+from .tensor import Tensor, flag
 
 __all__ = [
     "argmax", "argmin", "argsort", "sort", "msort", "topk", "kthvalue", "mode", "where", "nonzero", "argwhere",
@@ -33,6 +33,7 @@ def _position(op: Any, x: Any, axis: Any, keepdim: bool, dtype: Any, name: str) 
     need_tensor(x, name)
     if dtype is None:
         raise errors.invalid_argument(f"{name}: dtype is None.", expected="int32 or int64", received="None")
+    flag(keepdim, "keepdim")
     place = kernel_dtype(dtype)
     if place not in (types.int32, types.int64):
         raise errors.invalid_argument(
@@ -97,8 +98,9 @@ def argsort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = 
         [1, 2, 0]
     """
     need_tensor(x, "argsort")
+    flag(stable, "stable")
     a = axis_argument(axis, x.ndim, "argsort")
-    return ops.Argsort(a, bool(descending))(x) if x.ndim else Full((), 0, types.int64)()
+    return ops.Argsort(a, flag(descending, "descending"))(x) if x.ndim else Full((), 0, types.int64)()
 
 
 def _sorted(x: Tensor, axis: Any, descending: bool, name: str) -> tuple[Tensor, Tensor]:
@@ -106,7 +108,7 @@ def _sorted(x: Tensor, axis: Any, descending: bool, name: str) -> tuple[Tensor, 
     a = axis_argument(axis, x.ndim, name)
     if not x.ndim:
         return x * 1, Full((), 0, types.int64)()
-    return ops.sort(x, a, bool(descending))
+    return ops.sort(x, a, flag(descending, "descending"))
 
 
 @public(method=True)
@@ -161,7 +163,8 @@ def topk(x: Tensor, k: Any, axis: int | None = None, largest: bool = True, sorte
             raise errors.invalid_argument("topk: x has one element.", expected="k: 1", received=f"k: {k}")
         found = (x * 1, Full((), 0, types.int64)())
     else:
-        found = ops.TopK(k, a, bool(largest))(x)
+        flag(sorted, "sorted")
+        found = ops.TopK(k, a, flag(largest, "largest"))(x)
     return tuple(fill_out(t, o) for t, o in zip(found, out)) if out is not None else found  # type: ignore[return-value]
 
 
@@ -341,7 +344,7 @@ def searchsorted(sorted_sequence: Tensor, values: Tensor, out_int32: bool = Fals
     if sorter is not None:
         sorted_sequence = TakeAlong(sorted_sequence.ndim - 1)(sorted_sequence, sorter)
     errors.need_equal_dtypes("searchsorted", sorted_sequence=sorted_sequence, values=values)
-    op = ops.SearchSorted(bool(right), types.int32 if out_int32 else types.int64)
+    op = ops.SearchSorted(flag(right, "right"), types.int32 if out_int32 else types.int64)
     return fill_out(op(sorted_sequence, values), out)
 
 

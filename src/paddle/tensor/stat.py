@@ -19,7 +19,7 @@ from .arguments import fill_out
 from .axes import axes_argument
 from .creation import full
 from .families import need_tensor, no_method
-from .tensor import Tensor
+from .tensor import Tensor, flag
 
 __all__ = ["mean", "nanmean", "var", "std", "median", "nanmedian", "quantile", "nanquantile"]
 
@@ -47,9 +47,9 @@ def mean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = 
         x = cast(x, dtype_of(dtype))
     axes = axes_argument(axis, x.ndim, "mean")
     if x.dtype.kind in "biu":
-        whole = ops.mean_(cast(x, types.float64), axes, bool(keepdim))
+        whole = ops.mean_(cast(x, types.float64), axes, flag(keepdim, "keepdim"))
         return fill_out(cast(whole, x.dtype), out)
-    return fill_out(ops.mean_(x, axes, bool(keepdim)), out)
+    return fill_out(ops.mean_(x, axes, flag(keepdim, "keepdim")), out)
 
 
 @public(method=True)
@@ -65,8 +65,8 @@ def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None
     if not (x.dtype.is_floating or x.dtype.is_complex):
         x = cast(x, types.float32)
     nan = logic.isnan(x)
-    total = ops.sum_(logic.select(nan, 0.0, x), axes, bool(keepdim))
-    return total / ops.sum_(cast(logic.logical_not(nan), x.dtype), axes, bool(keepdim))
+    total = ops.sum_(logic.select(nan, 0.0, x), axes, flag(keepdim, "keepdim"))
+    return total / ops.sum_(cast(logic.logical_not(nan), x.dtype), axes, flag(keepdim, "keepdim"))
 
 
 def _variance(x: Any, axis: Any, unbiased: bool | None, correction: Any, keepdim: bool, name: str) -> Tensor:
@@ -77,9 +77,9 @@ def _variance(x: Any, axis: Any, unbiased: bool | None, correction: Any, keepdim
     if x.dtype.kind in "biu":  # in integers all the way, as upstream has it
         d = cast(x - mean(x, list(axes), True), types.int64)
         n = math.prod(x.type.shape[a] for a in axes)
-        squares = cast(ops.sum_(d * d, axes, bool(keepdim)), types.float64)
+        squares = cast(ops.sum_(d * d, axes, flag(keepdim, "keepdim")), types.float64)
         return cast(squares / float(max(n - correction, 0.0)), x.dtype)
-    return ops.var_(x, axes, float(correction), bool(keepdim))
+    return ops.var_(x, axes, float(correction), flag(keepdim, "keepdim"))
 
 
 @public(also={"x": "input", "axis": "dim"}, method=True)
@@ -113,7 +113,7 @@ def std(x: Tensor, axis: Any = None, unbiased: bool = True, keepdim: bool = Fals
         >>> paddle.std(paddle.to_tensor([1.0, 2.0, 3.0])).item()
         1.0
     """
-    return ew.sqrt(_variance(x, axis, bool(unbiased), 1.0, keepdim, "std"))
+    return ew.sqrt(_variance(x, axis, flag(unbiased, "unbiased"), 1.0, keepdim, "std"))
 
 
 # ---- quantiles --------------------------------------------------------------------------------

@@ -27,6 +27,17 @@ _new = object.__new__
 _names = itertools.count()
 
 
+def flag(v: Any, label: str) -> bool:
+    """An argument that is True or False; None is False. Raises TypeError for anything else, numbers included."""
+    if v is True or v is False:
+        return v
+    if v is None or isinstance(v, np.bool_):
+        return bool(v)
+    raise errors.invalid_type(
+        f"{label} is not True or False.", expected="a bool", received=f"{label}: {type(v).__name__}"
+    )
+
+
 class Size(list):
     """The shape of a Tensor: a list of int that also equals tuples.
 
@@ -177,6 +188,8 @@ class Tensor(tracing.Tensor):
 
     @name.setter
     def name(self, value: str) -> None:
+        if not isinstance(value, str):
+            raise errors.invalid_type("name: a name is a text.", expected="a str", received=f"name: {value!r:.60}")
         self.__dict__["_name"] = value
 
     @property
@@ -185,7 +198,7 @@ class Tensor(tracing.Tensor):
 
     @persistable.setter
     def persistable(self, value: bool) -> None:
-        self.__dict__["_persistable"] = bool(value)
+        self.__dict__["_persistable"] = flag(value, "persistable")
 
     @property
     def inplace_version(self) -> int:
@@ -198,7 +211,8 @@ class Tensor(tracing.Tensor):
 
     @stop_gradient.setter
     def stop_gradient(self, value: bool) -> None:
-        value = bool(value)
+        if value is not True and value is not False:
+            value = flag(value, "stop_gradient")
         if value != self.sg:
             if value:
                 self._stop()
@@ -305,6 +319,7 @@ class Tensor(tracing.Tensor):
             raise errors.asserted(
                 "backward: grad_tensor is not a Tensor.", expected="a Tensor", received=type(grad_tensor).__name__
             )
+        retain_graph = flag(retain_graph, "retain_graph")
         if self.sg:
             errors.warn(
                 f"backward: nothing is done for {self.type} with stop_gradient True; nothing that it was computed "
@@ -328,9 +343,10 @@ class Tensor(tracing.Tensor):
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Clears the gradient: to zeros if there is one, or to None."""
+        set_to_zero = flag(set_to_zero, "set_to_zero")
         leaf = self.leaf
         if leaf is not None and (leaf.grad is not None or leaf.zero):
-            zero = bool(set_to_zero) and not isinstance(leaf.grad, rows.RowTensor)
+            zero = set_to_zero and not isinstance(leaf.grad, rows.RowTensor)
             leaf.grad, leaf.zero = None, zero
 
     def clear_grad(self) -> None:
@@ -505,6 +521,10 @@ class Tensor(tracing.Tensor):
         """Takes the values of another Tensor. Returns this one."""
         from ..utils.public import replace
 
+        if not isinstance(other, tracing.Tensor):
+            raise errors.invalid_argument(
+                "copy_: this is not a Tensor.", expected="a Tensor", received=f"other: {type(other).__name__}"
+            )
         return replace(self, Reshape(other.type.shape)(other.detach()))
 
     def value(self) -> "Tensor":

@@ -81,6 +81,14 @@ def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tenso
         >>> [round(v, 4) for v in paddle.nn.functional.gelu(paddle.to_tensor([-1.0, 0.5])).tolist()]
         [-0.1587, 0.3457]
     """
+    if approximate is None:
+        approximate = False
+    if not isinstance(approximate, (str, bool)):
+        raise errors.invalid_type(
+            "gelu: approximate is neither a bool nor a name.",
+            expected="True, False, 'tanh' or 'none'",
+            received=f"approximate: {approximate!r:.60}",
+        )
     if approximate is not False and approximate not in (True, "none", "tanh"):
         raise errors.invalid_argument(
             "gelu: approximate is not known.",

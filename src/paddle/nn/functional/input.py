@@ -13,7 +13,7 @@ from ...engine.ops.shape import reshape
 from ...engine.types import default_dtype
 from ...tensor.tensor import Tensor
 from ...utils.public import public
-from ._check import floating, no_kernel, tensor
+from ._check import floating, integer, no_kernel, tensor
 
 __all__ = ["embedding", "embedding_renorm_", "one_hot"]
 
@@ -152,10 +152,10 @@ def one_hot(x: Tensor, num_classes: int = -1, name: str | None = None) -> Tensor
         [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
     """
     tensor(x, "one_hot")
+    size = integer(num_classes, "one_hot", "num_classes")
     if x.dtype.name not in ("int32", "int64"):
         raise no_kernel("one_hot: x is not of an index type.", expected="int32 or int64", received=f"x: {x.type}",
                         hint="cast it, as in x.astype('int64').")  # fmt: skip
-    size = int(num_classes)
     if size == -1:
         if not x.size:
             raise errors.invalid_argument(
