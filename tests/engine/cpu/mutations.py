@@ -139,10 +139,10 @@ MUTATIONS = {
         "for line, ptrs in list(zip(made, at(offset))):", "tiles",
     ),
     "rows past the edge are read": Mutation(
-        "cpu.winograd", "self.extreme(\"min\", self.add(first, i), n - 1)", "self.add(first, i)", "tiles"
+        "cpu.transforms", "self.extreme(\"min\", self.add(first, i), n - 1)", "self.add(first, i)", "tiles"
     ),
-    "the last vector of output channels does not overlap": Mutation(
-        "cpu.winograd", "offset = self.extreme(\"min\", offset, self.sub(valid, self.lanes))", "pass", "tiles"
+    "the last vector of channels does not overlap": Mutation(
+        "cpu.transforms", "at = self.extreme(\"min\", at, self.sub(valid, lanes))", "pass", "tiles"
     ),
     "the last unit takes as many tiles as the others": Mutation(
         "cpu.winograd", "count = self.extreme(\"min\", s.rows, self.sub(s.tiles, first))", "count: Num = s.rows",
@@ -152,10 +152,18 @@ MUTATIONS = {
         "cpu.winograd", "whole, rest = divmod(self.s.c, most)", "whole, rest = self.s.c // most, 0", "tiles"
     ),
     "a block of channels replaces the one before": Mutation(
-        "cpu.winograd", "if add is not False:", "if False:", "tiles"
+        "cpu.transforms", "if add is not False:", "if False:", "tiles"
+    ),
+    "elements past an edge count": Mutation(
+        "cpu.winograd_gradient", "for i, j in factors:", "for i, j in ():", "tiles"
+    ),
+    "rows of the tiles before stay": Mutation("cpu.winograd_gradient", "self.clear(count)", "pass", "tiles"),
+    "the last part has as many blocks as the others": Mutation(
+        "cpu.winograd_gradient", "self.loop(self.extreme(\"min\", s.each, self.sub(blocks, first)), block)",
+        "self.loop(s.each, block)", "tiles",
     ),
     "an input is taken for one with channels last": Mutation(
-        "cpu.lower", "if not self.lies_so(x):", "if False:", "tiles"
+        "cpu.lower", "if not self.lies_so(inputs[i]):", "if False:", "tiles"
     ),
 }  # fmt: skip
 
@@ -277,6 +285,11 @@ def tiles() -> None:
         graph(
             lambda add, x, w, o=o: add("winograd_conv", x, add("winograd_weights", w, tile=2), tile=2, channels=o),
             whole(n, 1, c, h, w), whole(1, o, c, 3, 3),
+        )  # fmt: skip
+    for n, c, o, h, w in ((2, 16, 33, 7, 9), (1, 33, 70, 36, 36), (9, 3, 16, 18, 18)):
+        graph(
+            lambda add, x, g: add("winograd_grad", x, g),
+            whole(n, 1, c, h, w), whole(n, 1, o, h - 2, w - 2), tolerance=0.05,
         )  # fmt: skip
 
 

@@ -10,16 +10,16 @@ from test_targets import TARGETS
 
 import paddle
 from paddle.engine import types
-from paddle.engine.cpu import compiler, winograd
+from paddle.engine.cpu import compiler, winograd, winograd_gradient
 from paddle.engine.cpu.executor import Executor
-from paddle.engine.cpu.steps import WinogradStep
+from paddle.engine.cpu.steps import WinogradGradStep, WinogradStep
 from paddle.engine.eager.materialize import Reference
 from paddle.engine.ir.graph import Graph
 from paddle.engine.ops.convolution import Conv
 from paddle.engine.ops.elementwise import add
 from paddle.engine.ops.registry import registry
 from paddle.engine.ops.shape import pad, reshape, slice_axis, transpose
-from paddle.engine.ops.winograd import PAIRS, WinogradConv, WinogradWeights, block_of, matrices
+from paddle.engine.ops.winograd import PAIRS, WinogradConv, WinogradGrad, WinogradWeights, block_of, matrices
 from paddle.engine.passes.winograd import transform_convolutions
 from paddle.engine.types import TensorType
 
@@ -88,6 +88,30 @@ def test_any_sizes(sizes, tile, after, data):
         near(got, want, tile)
 
 
+def kernel_gradient(sizes, axes):
+    (n, c, o), graph = sizes, Graph("winograd")
+    (h, top, bottom), (w, left, right) = axes
+    x = value(graph, n, 1, c, h, w)
+    padded = pad(x, (0, 0, 0, top, left), (0, 0, 0, bottom, right)) if top + bottom + left + right else x
+    g = graph.input(TensorType((n, 1, o, h + top + bottom - 2, w + left + right - 2), types.float32))
+    graph.outputs = [WinogradGrad()(padded, g)]
+    return graph
+
+
+@settings(max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(shapes(), st.data())
+def test_any_gradient_of_a_kernel(sizes, data):
+    graph = kernel_gradient(*sizes)
+    rng = np.random.default_rng(sizes[0][1])
+    arrays = [rng.integers(-3, 4, v.shape).astype("float32") for v in graph.inputs]
+    want = Reference(graph)([a.copy() for a in arrays])[0].astype("float64")
+    level, at_end = data.draw(st.sampled_from([t for t in TARGETS if runnable(t)])), data.draw(st.booleans())
+    with setting("FLAGS_cpu_features", level), setting("FLAGS_eager_compile", "always"), fences(at_end):
+        got = Executor(graph, (False,) * len(arrays))(arrays)[0]
+    assert not overlaps(graph, (False,) * len(arrays))
+    near(got, want, 4)
+
+
 @pytest.mark.parametrize("tile", PAIRS)
 @pytest.mark.parametrize("c", [64, 512])
 def test_errors_are_as_stated(tile, c):
@@ -126,6 +150,16 @@ def test_units_cover_all_and_fit_a_small_stack():
                 assert s.rows * s.tile_blocks >= s.tiles > s.rows * (s.tile_blocks - 1)
                 stack = s.positions * (s.rows * (s.channels + s.block) * 4 + 2 * winograd.FAR)
                 assert stack <= max(winograd.CACHE, 0) and s.units * s.group >= s.tile_blocks * s.blocks
+
+
+def test_units_of_gradients_cover_all_and_fit_a_small_stack():
+    for c in (*CHANNELS, 512):
+        for n, side in ((1, 3), (8, 9), (8, 58), (32, 226)):
+            s = winograd_gradient.plan((n, 1, c, side, side), 512, 64)
+            assert s.parts * s.each >= s.blocks[0] > (s.parts - 1) * s.each and s.blocks[0] * s.rows >= s.tiles
+            kept = winograd_gradient._Kernel(s)
+            assert 36 * (kept.v_position + kept.w_position + kept.m_position) <= winograd.CACHE
+            assert s.parts == winograd_gradient.gradient_parts((n, 1, c, side, side), 512)
 
 
 # ---- the pass ----------------------------------------------------------------------------------
@@ -186,9 +220,10 @@ def gradients(dtype):
 
 
 def test_gradients():
-    """That of x is a convolution by tiles, too."""
+    """Both are computed by tiles, too."""
     graph = gradients(types.float32)
-    assert sum(isinstance(s, WinogradStep) for s in compiler.lowered(graph)[1]) == 2
+    steps = compiler.lowered(graph)[1]
+    assert [sum(isinstance(s, kind) for s in steps) for kind in (WinogradStep, WinogradGradStep)] == [2, 1]
     rng = np.random.default_rng(0)
     arrays = [rng.normal(size=v.shape).astype("float32") for v in graph.inputs]
     want = Reference(gradients(types.float64))([a.astype("float64") for a in arrays])
@@ -206,6 +241,18 @@ def test_threads_do_not_matter(tile, c):
     arrays = [rng.normal(size=v.shape).astype("float32") for v in graph.inputs]
     found = []
     for threads in (1, 2, 3, 3):
+        with setting("FLAGS_cpu_threads", threads), setting("FLAGS_eager_compile", "always"):
+            found.append(Executor(graph, (False, False))([a.copy() for a in arrays])[0])
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)
+
+
+def test_threads_do_not_matter_to_gradients():
+    graph = kernel_gradient((5, 40, 33), ((26, 1, 1), (22, 1, 1)))
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=v.shape).astype("float32") for v in graph.inputs]
+    found = []
+    for threads in (1, 2, 3):
         with setting("FLAGS_cpu_threads", threads), setting("FLAGS_eager_compile", "always"):
             found.append(Executor(graph, (False, False))([a.copy() for a in arrays])[0])
     for other in found[1:]:
@@ -233,3 +280,7 @@ def test_bad_arguments_are_refused():
     ):
         with pytest.raises(ValueError, match="do not fit"):
             WinogradConv(2, 4).infer(TensorType(shape, dtype), u)
+    x = TensorType((1, 1, 6, 8, 8), types.float32)
+    for shape in ((1, 1, 5, 8, 8), (2, 1, 5, 6, 6), (1, 5, 1, 6, 6)):
+        with pytest.raises(ValueError, match="do not fit"):
+            WinogradGrad().infer(x, TensorType(shape, types.float32))

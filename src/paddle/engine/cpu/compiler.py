@@ -32,7 +32,7 @@ from .loops import Kernel, loads_in
 from .lower import overwriting, steps_of
 from .plan import MemoryPlan, Place, split
 from .recurrence import RecurrenceStep
-from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step, WinogradStep
+from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step, WinogradGradStep, WinogradStep
 
 
 @functools.cache
@@ -201,7 +201,7 @@ def compile_graph(
                 found[i] = loop_launch(loop_kernel(s, plan, i))
             elif isinstance(s, ProductStep):
                 found[i] = product_launch(s, lambda text: function(text, products))
-            elif isinstance(s, WinogradStep):
+            elif isinstance(s, (WinogradStep, WinogradGradStep)):
                 found[i] = winograd_launch(s, lambda text: function(text, products))
             elif isinstance(s, RecurrenceStep):
                 found[i] = native(s.steps, s.plan)
@@ -244,14 +244,20 @@ def product_launch(s: ProductStep, function: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def winograd_launch(s: WinogradStep, function: Any) -> dict[str, Any]:
-    from . import winograd
+def winograd_launch(s: WinogradStep | WinogradGradStep, function: Any) -> dict[str, Any]:
+    from . import winograd, winograd_gradient
 
-    x, out = s.inputs[0], s.outputs[0]
-    cut = winograd.plan(x.shape, out.shape[2], s.tile, jit.vector_bytes())
+    x, out = s.inputs[0].shape, s.outputs[0].shape
+    cut: Any
+    if isinstance(s, WinogradStep):
+        cut = winograd.plan(x, out[2], s.tile, jit.vector_bytes())
+        text = winograd.text(cut, "KERNEL")
+    else:
+        cut = winograd_gradient.plan(x, out[-3], jit.vector_bytes())
+        text = winograd_gradient.text(cut, "KERNEL")
     return {
-        "fn": function(winograd.text(cut, "KERNEL")), "total": cut.units, "grain": cut.grain, "dims": [],
-        "values": [*s.inputs, out], "messages": [],
+        "fn": function(text), "total": cut.units, "grain": cut.grain, "dims": [],
+        "values": [*s.inputs, s.outputs[0]], "messages": [],
     }  # fmt: skip
 
 

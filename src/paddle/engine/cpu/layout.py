@@ -11,7 +11,7 @@ from ..ops.convolution import Conv
 from ..ops.elementwise import Copy, Detach
 from ..ops.pooling import Windows
 from ..ops.shape import Dilate, Pad, Reshape, Slice, Transpose
-from ..ops.winograd import WinogradConv
+from ..ops.winograd import WinogradConv, WinogradGrad
 from .values import supports
 
 Order = tuple[int, ...]  # axes, outermost first
@@ -39,7 +39,7 @@ def turn_weights(graph: Graph) -> Graph:
 
 def orders(graph: Graph) -> tuple[dict[Value, Order], set[Value]]:
     """The values whose axes are not in their own order, and those that are kept in memory for the sake of that."""
-    if not any(isinstance(n.op, (Conv, WinogradConv)) for n in graph.nodes):
+    if not any(isinstance(n.op, (Conv, WinogradConv, WinogradGrad)) for n in graph.nodes):
         return {}, set()
     fixed = plain_values(graph)
     found: dict[Value, Order] = {}
@@ -48,7 +48,8 @@ def orders(graph: Graph) -> tuple[dict[Value, Order], set[Value]]:
         if isinstance(node.op, Conv):
             prefer_weight(node, fixed, found, kept)
         elif by_tiles(node):
-            prefer_input(node, fixed, found)
+            for v in node.inputs[: 1 if isinstance(node.op, WinogradConv) else 2]:
+                prefer_channels(v, fixed, found)
         order = order_after(node, found)
         if order is not None and order != tuple(range(len(order))):
             for v in node.outputs:
@@ -80,8 +81,8 @@ def runs_on_host(node: Node) -> bool:
 
 
 def by_tiles(node: Node) -> bool:
-    """Whether a node is a convolution that the kernel for tiles computes."""
-    return isinstance(node.op, WinogradConv) and node.inputs[0].type.size > 0
+    """Whether a node is a convolution, or the gradient of a kernel, that is computed by tiles."""
+    return isinstance(node.op, (WinogradConv, WinogradGrad)) and all(v.type.size for v in node.inputs)
 
 
 def same_but_for_units(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
@@ -139,9 +140,8 @@ def prefer_weight(node: Node, fixed: set[Value], found: dict[Value, Order], kept
     kept.add(v)
 
 
-def prefer_input(node: Node, fixed: set[Value], found: dict[Value, Order]) -> None:
+def prefer_channels(v: Value, fixed: set[Value], found: dict[Value, Order]) -> None:
     """What a convolution by tiles reads is made with its channels last."""
-    v = node.inputs[0]
     order: Order = CHANNELS_LAST
     wanted: dict[Value, Order] = {}
     while v not in fixed and v not in found:

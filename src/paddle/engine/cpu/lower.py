@@ -15,15 +15,18 @@ from ..ir.graph import Graph, Node, Value
 from ..ops.elementwise import Cast, Detach
 from ..ops.recurrence import Recurrence
 from ..ops.shape import BroadcastTo, Reshape, Transpose
+from ..ops.winograd import WinogradGrad
+from ..types import TensorType
 from .affine import Product, flatten, product_of, squares
 from .constants import escapes
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
 from .layout import CHANNELS_LAST, by_tiles, orders
 from .loops import Loops, Store, has_reduce, loads_in
 from .recurrence import recurrence_step
-from .split import split
-from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step, WinogradStep
+from .split import split, total
+from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step, WinogradGradStep, WinogradStep
 from .values import supports
+from .winograd_gradient import gradient_parts
 
 COSTLY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
           "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "lgamma", "pow", "atan2", "div", "sqrt", "rsqrt",
@@ -224,14 +227,33 @@ class Lowering:
 
     def tiles(self, node: Node) -> None:
         """A convolution by tiles, with copies of what does not lie with its channels last."""
-        (x, u), out = node.inputs, node.outputs[0]
-        if not self.lies_so(x):
-            x = self.copy(x, Value(self.graph, x.type, node, 0, "channels last"), CHANNELS_LAST)
-        made = out if self.lies_so(out) else Value(self.graph, out.type, node, 0, "channels last")
-        self.add(WinogradStep([made], [x, u], node, node.op.tile))
+        inputs, out = list(node.inputs), node.outputs[0]
+        kernel = isinstance(node.op, WinogradGrad)
+        for i in range(2 if kernel else 1):
+            if not self.lies_so(inputs[i]):
+                inputs[i] = self.copy(inputs[i], self.beside(node, inputs[i].type), CHANNELS_LAST)
+        made = out if self.lies_so(out) else self.beside(node, out.type)
+        if kernel:
+            self.kernel_gradient(node, inputs, made)
+        else:
+            self.add(WinogradStep([made], inputs, node, node.op.tile))
         if made is not out:
             self.orders[made] = CHANNELS_LAST
             self.copy(made, out, self.orders.get(out))
+
+    def kernel_gradient(self, node: Node, inputs: list[Value], out: Value) -> None:
+        """By parts of the tiles, and these added up."""
+        parts = gradient_parts(inputs[0].shape, out.shape[2])
+        if parts == 1:
+            self.add(WinogradGradStep([out], inputs, node))
+            return
+        partial = self.beside(node, TensorType((parts, *out.shape), out.dtype))
+        self.add(WinogradGradStep([partial], inputs, node))
+        self.add(total(partial, out, "sum", self.steps[-1]))
+
+    def beside(self, node: Node, type: TensorType) -> Value:
+        """A value that the graph does not have, made on behalf of a node."""
+        return Value(self.graph, type, node, 0, "channels last")
 
     def lies_so(self, v: Value) -> bool:
         """Whether channels are last in memory, but for axes without extent."""

@@ -59,6 +59,11 @@ class WinogradStep(Step):
 
 
 @dataclass
+class WinogradGradStep(Step):
+    """The gradient of a kernel by tiles: x and g with channels last to parts [P, C, 1, O, 3, 3] of it."""
+
+
+@dataclass
 class HostStep(Step):
     pass
 

@@ -14,7 +14,7 @@ from .executor import numbers_as_inputs
 from .expr import Expr, Operand, Var, upper_bound
 from .loops import Loops, Store, loads_in
 from .lower import COSTLY, Lowering, single_steps
-from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step, WinogradStep
+from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step, WinogradGradStep, WinogradStep
 
 _MOVES = frozenset({"broadcast_to", "reshape", "transpose", "constant", "full", "cast", "detach"})
 _FREE = frozenset({"const", "var", "load", "param", "cast", "check", "select", "neg", "not", "and", "or", "xor"})
@@ -79,6 +79,9 @@ def _work(s: Step, lowering: Lowering | None) -> Work:
         operations, read = _product(s.product)
     elif isinstance(s, WinogradStep):  # the products are nearly all of it
         operations = 2.0 * math.prod(s.inputs[1].shape[1:3]) * out.shape[2] * s.tiles
+    elif isinstance(s, WinogradGradStep):
+        n, _, inputs, h, w = s.inputs[0].shape
+        operations = 2.0 * 36 * n * -(-(h - 2) // 4) * -(-(w - 2) // 4) * inputs * s.inputs[1].shape[2]
     elif isinstance(s, LoopStep):
         loops = s.loops
         if loops is None:
