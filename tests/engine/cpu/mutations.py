@@ -111,7 +111,7 @@ MUTATIONS = {
         "loops",
     ),
     "memory is free one step too soon": Mutation(
-        "cpu.plan", "if self.last[e[2]] > i]", "if self.last[e[2]] > i + 1]", "loops"
+        "cpu.plan", "if self.last[v] == i and self", "if self.last[v] <= i + 1 and self", "loops"
     ),
     "one buffer under two shapes is two operands": Mutation(
         "cpu.compiler", "root = plan.root_of(e.attr.key)", "root = e.attr.key", "loops"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -150,8 +151,8 @@ class MemoryPlan:
                 self.overwriting.add(i)
 
     def assign_arena(self) -> None:
-        """First fit by order of birth, with holes kept sorted."""
-        live: list[tuple[int, int, Value]] = []  # (offset, bytes, value)
+        """First fit by order of birth. Nothing here looks at all that is alive but `fit`: programs have many steps."""
+        live: list[tuple[int, int, Value]] = []  # (offset, bytes, value), by offset
         hosts = 0
         for i, s in enumerate(self.steps):
             if isinstance(s, AliasStep):
@@ -169,31 +170,38 @@ class MemoryPlan:
                     self.place[v] = Place(("kept", 0), self.kept)
                     self.kept += size
                     continue
-                reuse = self.reusable(i, s, v, live)
-                if reuse is not None:
-                    offset = reuse
+                taken = self.reusable(i, s, v, size)
+                if taken is not None:
+                    offset = self.place[taken].offset
+                    live[position(live, offset)] = (offset, size, v)
                 else:
                     offset = self.fit(live, size)
-                    live.append((offset, size, v))
-                    live.sort(key=lambda e: e[0])
+                    live.insert(position(live, offset), (offset, size, v))
                 self.place[v] = Place("arena", offset)
                 self.arena = max(self.arena, offset + size)
             if s.scratch():
                 self.scratch[i] = offset = self.fit(live, s.scratch())
                 self.arena = max(self.arena, offset + s.scratch())
-            live = [e for e in live if self.last[e[2]] > i]
+            for v in (*map(self.root_of, s.inputs), *s.outputs):
+                if self.last[v] == i and self.place[v].base == "arena":
+                    at = position(live, self.place[v].offset)
+                    if at < len(live) and live[at][2] is v:  # else another has its place, or it is gone already
+                        del live[at]
 
-    def reusable(self, i: int, s: Step, v: Value, live: list[tuple[int, int, Value]]) -> int | None:
-        """The place of an argument that dies here and that v may overwrite element by element."""
-        if not isinstance(s, LoopStep):
+    def reusable(self, i: int, s: Step, v: Value, size: int) -> Value | None:
+        """An argument that dies here and that v, of `size` bytes, may overwrite element by element."""
+        if not isinstance(s, LoopStep) or s.loops is None:
             return None
-        size = -(-max(v.type.nbytes, 1) // ALIGN) * ALIGN
-        for k, (offset, n, x) in enumerate(live):
-            if n == size and self.last[x] == i and x.dtype is v.dtype and x not in s.outputs:
-                if x not in self.shared.get(i, {}) and in_place(s, x, v, self.root_of):
-                    self.shared.setdefault(i, {})[x] = v
-                    live[k] = (offset, n, v)
-                    return offset
+        shared = self.shared.get(i, {})
+        dying = {
+            x: self.place[x].offset
+            for x in map(self.root_of, s.inputs)
+            if self.last[x] == i and x.dtype is v.dtype and x not in shared and self.place[x].base == "arena"
+        }
+        for x in sorted(dying, key=dying.__getitem__):
+            if -(-max(x.type.nbytes, 1) // ALIGN) * ALIGN == size and in_place(s, x, v, self.root_of):
+                self.shared.setdefault(i, {})[x] = v
+                return x
         return None
 
     @staticmethod
@@ -204,6 +212,11 @@ class MemoryPlan:
                 return at
             at = max(at, offset + n)
         return at
+
+
+def position(live: list[tuple[int, int, Value]], offset: int) -> int:
+    """Where in a list by offsets one stands, or would stand."""
+    return bisect.bisect_left(live, offset, key=lambda e: e[0])
 
 
 def in_place(step: Step, x: Value, out: Value, root_of: Callable[[Value], Value]) -> bool:
