@@ -77,7 +77,7 @@ def peak_memory(*tensors: Tensor) -> PeakMemory:
     """The memory that the recorded program will hold while it runs. Nothing runs, and nothing is allocated.
 
     In a training step ask after `optimizer.step()`, when forward, backward and update are recorded. What is saved for
-    a backward that has not been called yet is not counted.
+    a backward that has not been called yet is not counted, nor what is made of lasting weights once and kept.
 
     Args:
         *tensors (Tensor): values of this thread that have not been computed yet. Default: none, all that is recorded

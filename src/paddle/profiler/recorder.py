@@ -199,7 +199,7 @@ class Recorder:
             timed = TimedPlan(plan, lambda k, a, b: raw.append(("launch", number, a, b, threading.get_ident(), k)))
             known = self.plans[id(plan)] = (number, timed, plan, executor)
             made = sum(math.prod(shape) * dtype.itemsize for _, shape, dtype in plan.made)
-            held = {"inputs": sum(a.nbytes for a in arrays), "results": made, "work": plan.arena}
+            held = {"inputs": sum(a.nbytes for a in arrays), "results": made, "work": plan.arena + plan.kept}
             self.held = max(self.held, held, key=lambda h: sum(h.values()))
         return known[0], known[1]
 
