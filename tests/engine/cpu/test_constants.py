@@ -232,6 +232,31 @@ def test_tiles_of_kernels_are_transformed_once(compiled):
         model[1].bias.set_value(paddle.ones([64]))
 
 
+@pytest.mark.parametrize("groups, stride, dtype", [(1, 2, "float32"), (2, 2, "float32"), (1, 1, "float64"),
+                                                   (1, 2, "bfloat16"), (1, (2, 1), "float32")])  # fmt: skip
+def test_kernels_lie_in_blocks(groups, stride, dtype, compiled):
+    paddle.seed(0)
+    conv = nn.Conv2D(64 * groups, 192 * groups, 3, stride, 1, groups=groups)
+    if dtype != "float32":
+        conv.to(dtype=dtype)
+    x = np.random.default_rng(0).normal(size=(2, 64 * groups, 9, 8)).astype("float32")
+    steps = stride if isinstance(stride, tuple) else (stride, stride)
+    for _ in range(2):
+        for _ in range(compiled):
+            with paddle.no_grad():
+                got = conv(paddle.to_tensor(x).astype(dtype)).astype("float64").numpy()
+        w, bias = (t.astype("float64").numpy() for t in (conv.weight, conv.bias))
+        padded = np.pad(x.astype("float64"), ((0, 0), (0, 0), (1, 1), (1, 1)))
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))[:, :, :: steps[0], :: steps[1]]
+        parts = zip(np.split(windows, groups, 1), np.split(w, groups))
+        want = np.concatenate([np.einsum("nchwij,ocij->nohw", a, b, optimize=True) for a, b in parts], 1)
+        want += bias[:, None, None]
+        off = 0.02 if dtype == "bfloat16" else 1e-5
+        np.testing.assert_allclose(got, want, rtol=0, atol=off * np.abs(want).max())
+        assert kept() >= conv.weight.size * (2 if dtype == "bfloat16" else 4)
+        conv.weight.set_value(conv.weight * 0.5)
+
+
 def test_sets_of_weights_by_turns(compiled):
     models = [Model(seed) for seed in range(3)]
     for m in models:

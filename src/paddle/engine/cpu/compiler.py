@@ -25,6 +25,7 @@ from ..passes.convolution import narrow_convolutions
 from ..passes.simplify import decompose, simplify
 from ..passes.winograd import transform_convolutions
 from . import jit, recurrence
+from .blocks import in_blocks
 from .constants import first_the_fixed, fixed_values, has_fixed_work
 from .emit import Emitter
 from .layout import turn_weights
@@ -153,7 +154,7 @@ def lowered_for(graph: Graph, constant: tuple[bool, ...]) -> tuple[Graph, list[S
         fixed = fixed_values(folded, constant)
         steps, early = first_the_fixed(folded, steps_of(folded, fixed), fixed)
         if early:
-            return folded, steps, early
+            return folded, *in_blocks(folded, steps, early, tile_kernel)
     graph = turn_weights(transform_convolutions(graph))
     return graph, steps_of(graph), 0
 
@@ -234,10 +235,14 @@ def loop_kernel(s: LoopStep, plan: MemoryPlan, index: int) -> Kernel:
     return Emitter(s.loops, merged, jit.vector_bytes()).kernel()
 
 
-def product_launch(s: ProductStep, function: Any) -> dict[str, Any]:
+def tile_kernel(s: ProductStep) -> Any:
     from . import tile
 
-    kernel = tile.plan(tile_spec(s, False), jit.vector_bytes(), has=instructions())
+    return tile.plan(tile_spec(s, False), jit.vector_bytes(), has=instructions())
+
+
+def product_launch(s: ProductStep, function: Any) -> dict[str, Any]:
+    kernel = tile_kernel(s)
     return {
         "fn": function(kernel.text("KERNEL")), "total": kernel.total, "grain": kernel.grain, "dims": kernel.dims(),
         "values": [s.product.a.key, s.product.b.key, s.outputs[0]], "messages": [],

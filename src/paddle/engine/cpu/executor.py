@@ -37,7 +37,7 @@ statistics: dict[str, float] = {
 _arenas: list[np.ndarray] = []
 
 
-SOURCE, WRITTEN = 1, 2  # roles of inputs
+SOURCE, WRITTEN = 1, 2  # roles of inputs, beside 0
 SAME_RUNS = 8  # with the same arrays, before these count as constant
 
 
@@ -138,14 +138,18 @@ class Plan:
             storage.written(arrays[i] for i in self.written)
             return self.execute(arrays, bases, bases.ctypes.data, status, None)
         try:
-            known, bases, roles, moved = self.known, self.bases, self.roles, 0
+            known, bases, roles, moved = self.known, self.bases, self.roles, False
             for i, a in enumerate(arrays):
                 last = known[i]
                 if last is None or last() is not a:
                     bases[2 + i] = pointer(a)
                     known[i] = weakref.ref(a)
-                    moved |= roles[i]
-            if self.written and (moved & WRITTEN or self.unwatched != storage.serial):
+                    role = roles[i]
+                    if role == SOURCE:
+                        moved = True
+                    elif role == WRITTEN and id(a) in storage.watches:
+                        storage.written((a,))
+            if self.written and self.unwatched != storage.serial:
                 self.unwatched = storage.serial
                 storage.written(arrays[i] for i in self.written)
             prepared = None
@@ -153,7 +157,7 @@ class Plan:
                 sets = self.preparations
                 sets.runs += 1
                 prepared = sets.current
-                if moved & SOURCE or prepared is None or prepared.memory is None:
+                if moved or prepared is None or prepared.memory is None:
                     prepared = sets.find([arrays[i] for i in self.sources])
             return self.execute(arrays, self.bases, self.bases_address, self.status, prepared)
         finally:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-_watches: dict[int, Watch] = {}  # by the id of the array
+watches: dict[int, Watch] = {}  # by the id of the array
 _exposed: dict[int, weakref.ref[np.ndarray]] = {}  # arrays whose address is known outside
 MOST_SETS = 4  # of weights for which a program keeps what it has prepared
 PATIENT, RUNS_BETWEEN = 6, 8  # preparations at once; runs after which one more is granted
@@ -34,8 +34,8 @@ class Watch:
         def gone(_: object, watch: weakref.ref[Watch] = weakref.ref(self)) -> None:
             known = watch()
             if known is not None:
-                if _watches.get(key) is known:
-                    del _watches[key]
+                if watches.get(key) is known:
+                    del watches[key]
                 known.end()
 
         self.array = weakref.ref(a, gone)
@@ -97,9 +97,9 @@ class Preparations:
         if self.current is None and self.steady:
             self._credit = min(PATIENT, self._credit + (self.runs - self._last) // RUNS_BETWEEN) - 1
             self._last, self.steady = self.runs, self._credit >= 0
-            watches = [watch(a) for a in arrays] if self.steady else []
-            if watches and all(w is not None for w in watches):
-                self.current = Prepared([w for w in watches if w is not None])
+            held = [watch(a) for a in arrays] if self.steady else []
+            if held and all(w is not None for w in held):
+                self.current = Prepared([w for w in held if w is not None])
                 self._ready = [*self._ready[-MOST_SETS + 1 :], self.current]
             elif not self.steady:
                 self._ready.clear()
@@ -112,19 +112,19 @@ alive: weakref.WeakSet[Prepared] = weakref.WeakSet()  # for reports on memory
 def watch(a: np.ndarray) -> Watch | None:
     """The watch on an array; None where something outside the engine may write to it."""
     global serial
-    known = _watches.get(id(a))
+    known = watches.get(id(a))
     if known is not None and known.array() is a:
         return known
     if not is_own(a):
         return None
-    made = _watches[id(a)] = Watch(a)
+    made = watches[id(a)] = Watch(a)
     serial += 1
     return made
 
 
 def is_watched(known: Watch, a: np.ndarray) -> bool:
     """Whether a has had this watch all the time."""
-    return known.array() is a and _watches.get(id(a)) is known
+    return known.array() is a and watches.get(id(a)) is known
 
 
 def is_own(a: np.ndarray) -> bool:
@@ -139,9 +139,9 @@ def is_own(a: np.ndarray) -> bool:
 def written(arrays: Iterable[np.ndarray]) -> None:
     """Tells that arrays are about to be written over."""
     for a in arrays:
-        known = _watches.get(id(a))
+        known = watches.get(id(a))
         if known is not None and known.array() is a:
-            del _watches[id(a)]
+            del watches[id(a)]
             known.end()
 
 
@@ -151,7 +151,7 @@ def expose(a: np.ndarray) -> None:
         a = a.base
     key = id(a)
     _exposed[key] = weakref.ref(a, lambda _: _exposed.pop(key, None))
-    for known in list(_watches.values()):
+    for known in list(watches.values()):
         b = known.array()
         if b is not None and np.may_share_memory(a, b):
             written((b,))
