@@ -53,3 +53,27 @@ def test_a_state_of_this_process_leaves_programs_alone():
     state = paddle.get_rng_state()
     paddle.set_rng_state(state)
     assert not executor._earlier and state[0].visits == {}
+
+
+def test_constant_weights_of_a_later_process_are_those_of_the_first():
+    conv, x = paddle.nn.Conv2D(3, 32, 3), paddle.ones([1, 3, 8, 8])
+
+    def constants():
+        with paddle.no_grad():
+            conv(x).numpy()
+        return [r.constant for r in materialize._runs.values() if isinstance(r, executor.Executor) and any(r.constant)]
+
+    new_process()
+    assert not constants()
+    for _ in range(70):
+        first = constants()
+    (mask,) = first
+    file = io.BytesIO()
+    paddle.save(paddle.get_rng_state(), file)
+    file.seek(0)
+    new_process()
+    paddle.set_rng_state(paddle.load(file))
+    assert constants() == [mask]
+    executor.go_on({name: n for name, n in executor._earlier.items() if not name.startswith(executor.CONSTANT_OF)})
+    new_process()
+    assert not constants()

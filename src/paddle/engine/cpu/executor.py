@@ -291,7 +291,8 @@ class Executor:
     ):  # fmt: skip
         self._graph: Graph | None = graph
         self.again, self.donated = again, donated
-        self.visits = _earlier.get(self.name(), 0) if _earlier else 0
+        name = self.name() if _earlier else ""
+        self.visits = _earlier.get(name, 0)
         self.first: Plan | None = None
         self.compiled: Plan | None = None
         self.job: Any = None
@@ -299,8 +300,11 @@ class Executor:
         self.choosing = threading.Lock()
         self.constant: tuple[bool, ...] = ()
         self.looking = looking(tuple(x and not d for x, d in zip(lasting, donated)))
-        if self.looking is not None and (self.visits or flags.get("FLAGS_eager_constants") == "always"):
+        if self.looking is not None and flags.get("FLAGS_eager_constants") == "always":
             self.constant = self.looking.lasting
+        elif self.looking is not None and self.visits:
+            bits = _earlier.get(CONSTANT_OF + name, 0)
+            self.constant = tuple(x and bool(bits >> i & 1) for i, x in enumerate(self.looking.lasting))
 
     @property
     def graph(self) -> Graph:
@@ -483,7 +487,9 @@ def looking(lasting: tuple[bool, ...]) -> Looking | None:
     return Looking(lasting) if any(lasting) and flags.get("FLAGS_eager_constants") != "never" else None
 
 
-_earlier: dict[str, int] = {}  # visits in the process that this one goes on with, by name
+# Visits in the process that this one goes on with, by name; and by CONSTANT_OF and the name, a bit for each input.
+_earlier: dict[str, int] = {}
+CONSTANT_OF = "constant of "
 
 
 def go_on(visits: dict[str, int]) -> None:

@@ -299,8 +299,11 @@ def may_fail(node: Any) -> bool:
 
 
 def visits() -> dict[str, int]:
-    """How often each program has run, by its name, for `go_on` in another process. Those that ran once are left out."""
-    from ..cpu.executor import Executor
+    """How often each program has run, by its name, for `go_on` in another process. Those that ran once are left out.
+
+    With them, where it has any, its constant inputs.
+    """
+    from ..cpu.executor import CONSTANT_OF, Executor
     from .family import met
 
     found = met()
@@ -308,6 +311,8 @@ def visits() -> dict[str, int]:
         if isinstance(run, Executor) and run.visits > 1:
             name = run.name()
             found[name] = max(run.visits, found.get(name, 0))
+            if any(run.constant):
+                found[CONSTANT_OF + name] = sum(1 << i for i, c in enumerate(run.constant) if c)
     return found
 
 
