@@ -138,16 +138,18 @@ class Plan:
             storage.written(arrays[i] for i in self.written)
             return self.execute(arrays, bases, bases.ctypes.data, status, None)
         try:
-            known, bases, roles, moved = self.known, self.bases, self.roles, False
+            known, bases, moved = self.known, self.bases, False
+            roles = self.roles if self.kept or storage.watches else None  # a training has new arrays in each step
             for i, a in enumerate(arrays):
                 last = known[i]
                 if last is None or last() is not a:
                     bases[2 + i] = pointer(a)
                     known[i] = weakref.ref(a)
-                    role = roles[i]
-                    if role == SOURCE:
+                    if roles is None:
+                        continue
+                    if roles[i] == SOURCE:
                         moved = True
-                    elif role == WRITTEN and id(a) in storage.watches:
+                    elif roles[i] == WRITTEN and id(a) in storage.watches:
                         storage.written((a,))
             if self.written and self.unwatched != storage.serial:
                 self.unwatched = storage.serial
