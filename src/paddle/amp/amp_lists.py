@@ -7,7 +7,9 @@ from __future__ import annotations
 
 __all__ = ["black_list", "white_list"]
 
-WHITE = frozenset({"conv", "conv1d", "conv2d", "einsum", "linear", "matmul", "scaled_dot_product_attention"})
+WHITE = frozenset(
+    {"attention", "conv", "conv1d", "conv2d", "einsum", "linear", "matmul", "scaled_dot_product_attention"}
+)
 
 # Sums, powers and what grows like them: a 16-bit float overflows, or loses what is small beside the sum.
 BLACK = frozenset(
@@ -35,7 +37,7 @@ ALIASES = {
     "elementwise_pow": ("pow",),
     "elementwise_sub": ("subtract",),
     "embedding": ("embedding",),
-    "flash_attn": ("scaled_dot_product_attention",),
+    "flash_attn": ("attention", "scaled_dot_product_attention"),
     "frobenius_norm": ("p_norm", "norm"),
     "hard_sigmoid": ("hardsigmoid",),
     "hard_swish": ("hardswish",),

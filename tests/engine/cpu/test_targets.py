@@ -21,7 +21,7 @@ FAMILIES = {
     "arithmetic": "add multiply divide remainder floor_divide maximum floor round cast select less_than left_shift",
     "functions": "pow exp tanh erf gelu sin cos log sigmoid",
     "reductions": "sum max prod argmax any logsumexp softmax softmax_cross_entropy",
-    "products": "matmul conv winograd_weights winograd_conv winograd_grad",
+    "products": "matmul conv winograd_weights winograd_conv winograd_grad attention attention_grad",
     "windows": "max_pool max_pool_grad avg_pool pad pad_from",
     "moves": "transpose slice concat gather take_along broadcast_to random_uniform random_normal",
 }

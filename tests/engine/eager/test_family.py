@@ -243,3 +243,24 @@ def test_modes_without_templates(alone):
         assert taken(lambda: linear(ORDER[:8], lambda y: (y.sum(),)))[1] == 0
     finally:
         flags.set_("FLAGS_eager_compile", was)
+
+
+def test_attention_of_any_length(alone, monkeypatch):
+    """Its kernels are planned for each length, over one block and over several."""
+    lengths = [60, 230, 41, 100, 97, 130, 191, 44, 150, 220, 53, 199, 48, 88]
+
+    def run():
+        paddle.seed(0)
+        layer, found = nn.MultiHeadAttention(16, 2), []
+        for i, n in enumerate(lengths):
+            x = paddle.to_tensor(np.random.default_rng(i).standard_normal((2, n, 16)).astype("float32"))
+            mask = paddle.to_tensor(np.random.default_rng(i).random((2, 1, 1, n)) > 0.1)
+            layer(x, x, x, mask).square().mean().backward()
+            found.append(layer.k_proj.weight.grad.numpy())
+            layer.clear_gradients()
+        return found
+
+    plain = without(run, monkeypatch)
+    got, count = taken(run)
+    equal(got, plain)
+    assert count >= 4

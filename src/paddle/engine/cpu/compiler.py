@@ -33,7 +33,17 @@ from .loops import Kernel, loads_in
 from .lower import overwriting, steps_of
 from .plan import MemoryPlan, Place, split
 from .recurrence import RecurrenceStep
-from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step, WinogradGradStep, WinogradStep
+from .steps import (
+    AliasStep,
+    HostStep,
+    KernelStep,
+    LoopStep,
+    OwnKernel,
+    ProductStep,
+    Step,
+    WinogradGradStep,
+    WinogradStep,
+)
 
 
 @functools.cache
@@ -204,6 +214,8 @@ def compile_graph(
                 found[i] = product_launch(s, lambda text: function(text, products))
             elif isinstance(s, (WinogradStep, WinogradGradStep)):
                 found[i] = winograd_launch(s, lambda text: function(text, products))
+            elif isinstance(s, KernelStep):
+                found[i] = [own_launch(s, x, function(x.text(), products)) for x in s.kernels]
             elif isinstance(s, RecurrenceStep):
                 found[i] = native(s.steps, s.plan)
         return found
@@ -266,6 +278,10 @@ def winograd_launch(s: WinogradStep | WinogradGradStep, function: Any) -> dict[s
     }  # fmt: skip
 
 
+def own_launch(s: KernelStep, x: OwnKernel, fn: Any) -> dict[str, Any]:
+    return {"fn": fn, "total": x.total, "grain": x.grain, "dims": x.dims, "values": s.values(x), "messages": []}
+
+
 def instructions() -> tuple[str, ...]:
     """What products may use of the target."""
     from .arithmetic import INSTRUCTIONS
@@ -319,12 +335,13 @@ def launches(steps: list[Step], plan: MemoryPlan, native: dict[int, Any]) -> lis
             repeat = recurrence.describe(s, within, lambda v: place(plan, v), plan.scratch.get(i, 0))
             out.append({"repeat": repeat, "line": line})
         else:
-            n = native[i]
-            out.append({
-                "fn": n["fn"], "total": n["total"], "grain": n["grain"], "dims": n["dims"],
-                "ptrs": [place(plan, v) for v in n["values"]], "messages": n["messages"], "op": s.node.op.name,
-                "line": line,
-            })  # fmt: skip
+            scratch = ["arena", 0, plan.scratch.get(i, 0)]
+            for n in native[i] if isinstance(s, KernelStep) else [native[i]]:
+                out.append({
+                    "fn": n["fn"], "total": n["total"], "grain": n["grain"], "dims": n["dims"],
+                    "ptrs": [scratch if v is None else place(plan, v) for v in n["values"]],
+                    "messages": n["messages"], "op": s.node.op.name, "line": line,
+                })  # fmt: skip
     return out
 
 

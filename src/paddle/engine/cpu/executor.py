@@ -25,7 +25,7 @@ from .lower import single_steps
 from .plan import MemoryPlan
 from .recurrence import RecurrenceStep, expanded, functions_in
 from .runtime import Commands, runtime
-from .steps import LoopStep, ProductStep, Step
+from .steps import KernelStep, LoopStep, ProductStep, Step
 
 statistics: dict[str, float] = {
     "first_runs": 0,
@@ -545,6 +545,10 @@ def launches(steps: list[Step], code: list[Any]) -> dict[int, Any]:
             native[i] = kernels.launch(s.node, s.outputs[0].index)
         elif isinstance(s, ProductStep):
             native[i] = kernels.product_launch(s)
+        elif isinstance(s, KernelStep):
+            native[i] = [kernels.own_launch(s, x) for x in s.kernels]
+            code += [x["code"] for x in native[i]]
+            continue
         elif isinstance(s, RecurrenceStep):
             native[i] = launches(s.steps, code)
             continue

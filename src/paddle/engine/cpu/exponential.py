@@ -6,7 +6,7 @@ import math
 
 from .ssa import F64, INF, NAN, Functions, Kit, Value
 
-__all__ = ["FUNCTIONS", "exp_within", "log_ends", "log_sum", "split_log"]
+__all__ = ["FUNCTIONS", "exp_down", "exp_within", "log_ends", "log_sum", "split_log"]
 
 FUNCTIONS = Functions()
 _LOG2E = 1.4426950408889634
@@ -74,6 +74,13 @@ def exp_within(k: Kit, x: Value, halvings: int = 0) -> Value:
 def exp(k: Kit, x: Value) -> Value:
     low, high = _EXP_RANGE[k.real.name]
     return exp_within(k, k.at_most(k.at_least(x, low), high))
+
+
+def exp_down(k: Kit, x: Value) -> Value:
+    """e^x for x <= 0, or a little more; 0 where that is no normal number."""
+    t, _, r = _split_exp(k, x)
+    p = k.fma(r * r, k.polynomial(r, _EXP[k.real.name]), r) + 1.0
+    return k.select(x < math.log(k.real.tiny) + 1, 0.0, p * k.number((k.bits(t) << k.real.digits) + k.real.one))
 
 
 @FUNCTIONS.add("exp2")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from .emit import Emitter
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
 from .loops import Kernel, Loops, Store
 from .plan import extent, split
-from .steps import ProductStep
+from .steps import KernelStep, OwnKernel, ProductStep
 
 
 @dataclass
@@ -251,12 +252,25 @@ def product_kernel(spec: Any) -> tuple[Ready, int, int, list[int]]:
 
 def product_code(made: Any) -> Ready:
     """The machine code of a planned contraction."""
-    key = f"product {jit.target()} {made.key}"
+    return written(f"product {jit.target()} {made.key}", lambda: made.text("k"))
+
+
+def own_launch(s: KernelStep, x: OwnKernel) -> dict[str, Any]:
+    from .compiler import module_text
+    from .compiler import own_launch as launch
+
+    text = lambda: module_text([x.text().replace("@KERNEL", "@k")], set())
+    ready = written(f"own {jit.target()} {x.key}", text)
+    return {**launch(s, x, ready.address), "code": ready}
+
+
+def written(key: str, text: Callable[[], str]) -> Ready:
+    """The kernel @k of a text that is compiled as it stands."""
     ready = _kernels.get(key)
     if ready is None:
         stored = object_cache().get(stored_key(key))
         if stored is None:
-            stored = jit.compile_object(made.text("k"), optimize=False)
+            stored = jit.compile_object(text(), optimize=False)
             object_cache().put(stored_key(key), stored)
         loaded = jit.load(stored, ["k"])
         ready = remember(key, Ready(loaded.addresses["k"], Kernel("", [], [], [], 0, [], 0, []), loaded, stored))

@@ -12,11 +12,13 @@ from typing import Any
 
 from .. import types
 from ..ir.graph import Graph, Node, Value
+from ..ops.attention import Attention, AttentionGrad
 from ..ops.elementwise import Cast, Detach
 from ..ops.recurrence import Recurrence
 from ..ops.shape import BroadcastTo, Reshape, Transpose
 from ..ops.winograd import WinogradGrad
 from ..types import TensorType
+from . import attention
 from .affine import Product, flatten, product_of, squares
 from .constants import escapes
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
@@ -204,6 +206,8 @@ class Lowering:
         step: Step | None = None
         if isinstance(node.op, Recurrence):
             step = recurrence_step(node, steps_of if self.fuse else single_steps, self.fuse)
+        elif isinstance(node.op, (Attention, AttentionGrad)):
+            step = attention.step_of(node)
         self.add(step or HostStep(list(node.outputs), list(dict.fromkeys(node.inputs)), node))
 
     def add(self, step: Step) -> None:

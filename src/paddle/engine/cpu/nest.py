@@ -114,3 +114,36 @@ class Nest:
         if isinstance(count, int):
             return after
         return [self.op(f"phi {t} [ {v}, %{before} ], [ {w}, %{last} ]") for t, v, w in zip(kinds, values, after)]
+
+    def transposed(self, rows: Values, vec: str, lanes: int, size: int) -> Values:
+        """A square of vectors, of `lanes` elements of `size` bytes, with rows and columns exchanged."""
+        rows = list(rows)
+        inside = 4 if size == 4 and lanes >= 4 else 1  # in fours, unpacking is one instruction cheaper
+
+        def pick(x: str, y: str, order: list[int]) -> str:
+            mask = ", ".join(f"i32 {o}" for o in order)
+            return self.op(f"shufflevector {vec} {x}, {vec} {y}, <{lanes} x i32> <{mask}>")
+
+        d = lanes // 2
+        while d >= inside:
+            for i in (i for i in range(lanes) if not i & d):
+                x, y = rows[i], rows[i + d]
+                rows[i] = pick(x, y, [lanes + e - d if e & d else e for e in range(lanes)])
+                rows[i + d] = pick(x, y, [lanes + e if e & d else e + d for e in range(lanes)])
+            d //= 2
+        if inside == 4:
+            fours = range(0, lanes, 4)
+            low = [o for f in fours for o in (f, lanes + f, f + 1, lanes + f + 1)]
+            first = [o for f in fours for o in (f, f + 1, lanes + f, lanes + f + 1)]
+            for i in fours:
+                a, b, c, d4 = rows[i : i + 4]
+                ab, cd = pick(a, b, low), pick(c, d4, low)
+                ab2, cd2 = pick(a, b, [o + 2 for o in low]), pick(c, d4, [o + 2 for o in low])
+                second = [o + 2 for o in first]
+                rows[i : i + 4] = (
+                    pick(ab, cd, first),
+                    pick(ab, cd, second),
+                    pick(ab2, cd2, first),
+                    pick(ab2, cd2, second),
+                )
+        return rows

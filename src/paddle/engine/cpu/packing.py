@@ -121,7 +121,7 @@ class Packing(Elements):
                 rows = self.gep(src, self.mul(column, c.lane))
                 to = self.gep(dst, self.mul(j, width))
                 read = [self.neighbours("b", self.gep(rows, self.mul(i, c.lane)), s.lanes) for i in range(s.lanes)]
-                turned = self.transposed(read)
+                turned = self.transposed(read, self.vec, self.s.lanes, self.size)
                 for i, x in enumerate(turned):
                     self.do(f"store {self.vec} {x}, ptr {self.gep(to, self.mul(i, c.row))}, align {self.size}")
                 self.count_in(c, j, turned)
@@ -293,36 +293,3 @@ class Packing(Elements):
             return self.loop(extents[level], one, [src, dst], kinds)[1]
 
         nest(0, b, "%panel")
-
-    def transposed(self, rows: Values) -> Values:
-        """A square of vectors with rows and columns exchanged."""
-        lanes, rows = self.s.lanes, list(rows)
-        inside = 4 if self.size == 4 and lanes >= 4 else 1  # in fours, unpacking is one instruction cheaper
-
-        def pick(x: str, y: str, order: list[int]) -> str:
-            mask = ", ".join(f"i32 {o}" for o in order)
-            return self.op(f"shufflevector {self.vec} {x}, {self.vec} {y}, <{lanes} x i32> <{mask}>")
-
-        d = lanes // 2
-        while d >= inside:
-            for i in (i for i in range(lanes) if not i & d):
-                x, y = rows[i], rows[i + d]
-                rows[i] = pick(x, y, [lanes + e - d if e & d else e for e in range(lanes)])
-                rows[i + d] = pick(x, y, [lanes + e if e & d else e + d for e in range(lanes)])
-            d //= 2
-        if inside == 4:
-            fours = range(0, lanes, 4)
-            low = [o for f in fours for o in (f, lanes + f, f + 1, lanes + f + 1)]
-            first = [o for f in fours for o in (f, f + 1, lanes + f, lanes + f + 1)]
-            for i in fours:
-                a, b, c, d4 = rows[i : i + 4]
-                ab, cd = pick(a, b, low), pick(c, d4, low)
-                ab2, cd2 = pick(a, b, [o + 2 for o in low]), pick(c, d4, [o + 2 for o in low])
-                second = [o + 2 for o in first]
-                rows[i : i + 4] = (
-                    pick(ab, cd, first),
-                    pick(ab, cd, second),
-                    pick(ab2, cd2, first),
-                    pick(ab2, cd2, second),
-                )
-        return rows

@@ -16,13 +16,13 @@ import numpy as np
 
 from ..ir.graph import Graph
 from ..sizes import Fixed, Rule, Sizes, Unexplained, explained, number, polynomial
-from ..types import dtype_of
+from ..types import TensorType, dtype_of
 from . import compiler, jit, kernels, tile
 from .executor import Plan, launches, numbers_as_inputs, statistics
 from .loops import CHUNK
 from .lower import single_steps
 from .plan import SERIAL_WORK, TASK_WORK, MemoryPlan
-from .steps import AliasStep, HostStep, LoopStep, ProductStep
+from .steps import AliasStep, HostStep, KernelStep, LoopStep, OwnKernel, ProductStep
 
 MORE_DIMS = 24  # room for what a product of another size is told
 
@@ -54,7 +54,7 @@ class _Sample:
         prepared = compiler.prepare(graph, False)
         self.graph, self.numbers = numbers_as_inputs(prepared)
         self.steps = single_steps(self.graph)
-        if not all(isinstance(s, (LoopStep, ProductStep, HostStep, AliasStep)) for s in self.steps):
+        if not all(isinstance(s, (LoopStep, ProductStep, KernelStep, HostStep, AliasStep)) for s in self.steps):
             raise Unexplained
         self.code: list[Any] = []
         self.native = launches(self.steps, self.code)
@@ -66,10 +66,11 @@ class _Sample:
         found: list[Any] = [[at[v] for v in self.graph.outputs], [v.dtype for v in self.graph.values()]]
         for i, s in enumerate(self.steps):
             p = s.product if isinstance(s, ProductStep) else None
+            own = [s.node.op, *(x.key for x in s.kernels)] if isinstance(s, KernelStep) else None
             found.append((
                 type(s), [at[v] for v in s.inputs], [at[v] for v in s.outputs], [at[v] for v in s.node.inputs],
                 [at[v] for v in s.node.outputs], self.native[i]["fn"] if isinstance(s, LoopStep) else None,
-                None if p is None else (at[p.a.key], at[p.b.key], p.dtype, p.out, p.a.dtype, p.b.dtype),
+                None if p is None else (at[p.a.key], at[p.b.key], p.dtype, p.out, p.a.dtype, p.b.dtype), own,
             ))  # fmt: skip
         return found
 
@@ -156,6 +157,22 @@ class _Alike:
         return self.ready.address, total, grain, told
 
 
+class _Own:
+    """Launches of a step with kernels of its own, which are planned anew for every size."""
+
+    def __init__(self, step: KernelStep, shapes: list[list[int]]):
+        self.plan, self.bytes, self.keys = step.plan, step.bytes, [x.key for x in step.kernels]
+        self.shapes, self.dtypes = shapes, [v.dtype for v in step.node.inputs]
+        self.launches: list[tuple[np.ndarray, int, int]] = []
+
+    def at(self, n: np.ndarray) -> list[OwnKernel]:
+        shapes = [tuple([int(n[i]) for i in shape]) for shape in self.shapes]
+        found = self.plan([TensorType(s, d) for s, d in zip(shapes, self.dtypes)])
+        if found is None or found[1] > self.bytes or [x.key for x in found[0]] != self.keys:
+            raise Unexplained
+        return found[0]
+
+
 class Resizable:
     """Runs the programs of one form in the first tier.
 
@@ -230,7 +247,10 @@ class Resizable:
         self.words: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # of a program: words, places, numbers
         self.units: list[Any] = []
         self.products: dict[Any, _Alike | _Planned] = {}
-        native = [i for i, s in enumerate(largest.steps) if isinstance(s, (LoopStep, ProductStep))]
+        self.owns: list[_Own] = []
+        planned = None
+        native = [i for i, s in enumerate(largest.steps) if isinstance(s, (LoopStep, ProductStep, KernelStep))
+                  for _ in (s.kernels if isinstance(s, KernelStep) else (s,))]  # fmt: skip
         at = iter(native)
         for segment in self.first.segments:
             if len(segment) != 2:
@@ -261,6 +281,12 @@ class Resizable:
                 elif isinstance(step, ProductStep):
                     found = [s.steps[i].product for s in samples]  # type: ignore[attr-defined]
                     self._product((program.words, pos, start, dims), step, found)
+                elif isinstance(step, KernelStep):
+                    if planned is not step:
+                        planned = step
+                        of = zip(*([v.shape for v in s.steps[i].node.inputs] for s in samples))
+                        self.owns.append(_Own(step, [[self.numbers.add(axis) for axis in zip(*each)] for each in of]))
+                    self.owns[-1].launches.append((program.words, pos, start))
                 pos = start + dims
             self.words.append((program.words, np.array(places, np.int64), np.array(numbers, np.int64)))
             if units:
@@ -318,6 +344,7 @@ class Resizable:
         products = [(form.launches, form.at(n)) for form in self.products.values()]
         if any(len(told[3]) > room for launches, told in products for _, _, _, room in launches):
             raise Unexplained
+        owns = [(own.launches, own.at(n)) for own in self.owns]
         hosts = [(j, op(sizes), ins(sizes), outs(sizes)) for j, op, ins, outs in self.hosts]
         numbers = [(j, np.asarray(rule(sizes).value).astype(d)) for j, d, rule in self.constants]
         plan = self.first
@@ -334,6 +361,10 @@ class Resizable:
             for words, pos, start, _ in places:
                 words[pos : pos + 3] = fn, total, grain
                 words[start : start + len(dims)] = dims
+        for launched, planned in owns:
+            for (words, pos, start), x in zip(launched, planned):
+                words[pos + 1 : pos + 3] = x.total, x.grain
+                words[start : start + len(x.dims)] = x.dims
         for j, op, ins, outs in hosts:
             _, was, made, step = plan.segments[j]
             plan.segments[j] = (

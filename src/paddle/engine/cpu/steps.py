@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ..ir.graph import Node, Value
+from ..types import TensorType
 from .affine import Product
 from .loops import Loops
 
@@ -66,6 +67,48 @@ class WinogradGradStep(Step):
 @dataclass
 class HostStep(Step):
     pass
+
+
+@dataclass
+class OwnKernel:
+    """One of the kernels of an operator that has its own.
+
+    Attributes:
+        key: equal keys mean equal text, for one target.
+        text: makes it: of a function @KERNEL, in the form in which it is compiled.
+        total, grain, dims: units, units per task, and numbers that it is called with.
+        values: what it reads and writes: i argument i, -1 - i result i, None the scratch memory of its step.
+        operations: of floating-point numbers, for profiles.
+    """
+
+    key: str
+    text: Callable[[], str]
+    total: int
+    grain: int
+    dims: list[int]
+    values: list[int | None]
+    operations: float
+
+
+@dataclass
+class KernelStep(Step):
+    """Kernels that an operator has of its own, one after another.
+
+    Attributes:
+        bytes: of scratch memory.
+        plan: gives kernels and bytes for arguments of other types; None where there are none.
+    """
+
+    kernels: list[OwnKernel]
+    bytes: int
+    plan: Callable[[Sequence[TensorType]], tuple[list[OwnKernel], int] | None]
+
+    def values(self, kernel: OwnKernel) -> list[Value | None]:
+        at = lambda i: self.node.inputs[i] if i >= 0 else self.node.outputs[-1 - i]
+        return [None if i is None else at(i) for i in kernel.values]
+
+    def scratch(self) -> int:
+        return self.bytes
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..ir.graph import Graph, Value
 from ..types import DType
@@ -14,7 +14,7 @@ from .executor import numbers_as_inputs
 from .expr import Expr, Operand, Var, upper_bound
 from .loops import Loops, Store, loads_in
 from .lower import COSTLY, Lowering, single_steps
-from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step, WinogradGradStep, WinogradStep
+from .steps import AliasStep, HostStep, KernelStep, LoopStep, ProductStep, Step, WinogradGradStep, WinogradStep
 
 _MOVES = frozenset({"broadcast_to", "reshape", "transpose", "constant", "full", "cast", "detach"})
 _FREE = frozenset({"const", "var", "load", "param", "cast", "check", "select", "neg", "not", "and", "or", "xor"})
@@ -65,6 +65,9 @@ def _in_order(steps: Sequence[Step], lowering: Lowering | None) -> Iterator[Work
             within = list(_in_order(s.within(), lowering))
             for _ in range(s.node.inputs[op.constants + op.carries].shape[0]):
                 yield from within
+        elif isinstance(s, KernelStep):
+            for x in s.kernels:
+                yield replace(_work(s, lowering), operations=x.operations)
         else:
             yield _work(s, lowering)
 

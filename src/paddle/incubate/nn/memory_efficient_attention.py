@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...nn.functional import dropout, softmax
+from ...nn.functional.flash_attention import in_blocks
 from ...tensor import matmul, transpose
 from ...tensor.tensor import Tensor
 
@@ -31,8 +32,13 @@ def memory_efficient_attention(
         >>> attention(x, x, x).shape
         paddle.Size([1, 2, 1, 4])
     """
+    factor = query.shape[-1] ** -0.5 if scale is None else scale
+    if not (p and training) and (attn_bias is None or attn_bias.dtype.is_floating):
+        out = in_blocks(query, key, value, attn_bias, False, float(factor))
+        if out is not None:
+            return out
     q, k, v = (transpose(t, [0, 2, 1, 3]) for t in (query, key, value))
-    scores = matmul(q * (scale if scale is not None else query.shape[-1] ** -0.5), k, transpose_y=True)
+    scores = matmul(q * factor, k, transpose_y=True)
     if attn_bias is not None:
         scores = scores + attn_bias
     weights = dropout(softmax(scores, -1), p, training=training)

@@ -16,6 +16,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.eager.trace import from_array
 from ...engine.ops import elementwise as ew
+from ...engine.ops.attention import Attention, suits
 from ...engine.ops.linalg import matmul
 from ...engine.ops.logic import logical_and, logical_not, logical_or, select
 from ...engine.ops.reduction import Max, sum_
@@ -35,8 +36,8 @@ __all__ = [
 
 @lru_cache(maxsize=32)
 def _causal(queries: int, keys: int) -> np.ndarray:
-    """Which keys a query sees when it sees no later ones; the last of both stand side by side."""
-    return np.tril(np.ones((queries, keys), bool), keys - queries)
+    """Which keys a query sees when it sees no later ones; the first of both stand side by side."""
+    return np.tril(np.ones((queries, keys), bool))
 
 
 def _repeated(t_BHTK: Any, heads: int) -> Any:
@@ -55,9 +56,32 @@ def _scores(q_BSHK: Any, k_BTGK: Any, scale: float | None) -> Any:
     return matmul(q * factor, _repeated(k, q.shape[1]), False, True)
 
 
+def in_blocks(q_BSHK: Any, k_BTGK: Any, v_BTGK: Any, mask: Any, causal: bool, scale: float) -> Any:
+    """Attention by the operator that holds no scores; None where scores and weights are as well be made.
+
+    That is so for a few queries or keys, and where a mask has a gradient.
+    """
+    q, k, v = q_BSHK, k_BTGK, v_BTGK
+    s, t = q.shape[1], k.shape[1]
+    if not (q.dtype is k.dtype is v.dtype) or not suits(s, t, max(q.shape[3], v.shape[3]), q.dtype):
+        return None
+    if mask is None:
+        return Attention(scale, causal)(q, k, v)[0]
+    if not 1 <= mask.ndim <= 4 or mask.shape[-1] != t or not (mask.stop_gradient or mask.dtype.is_bool):
+        return None
+    if any(n not in (1, w) for n, w in zip(tuple(mask.shape)[::-1], (t, s, q.shape[2], q.shape[0]))):
+        return None
+    return Attention(scale, causal)(q, k, v, mask if mask.dtype.is_bool else ew.cast(mask, q.dtype))[0]
+
+
 def attend(q_BSHK: Any, k_BTGK: Any, v_BTGK: Any, mask: Any, p: float, causal: bool, training: bool,
-           scale: float | None) -> tuple[Any, Any]:  # fmt: skip
-    """Attention and its weights, [B, H, S, T], after dropout."""
+           scale: float | None, weighs: bool = False) -> tuple[Any, Any]:  # fmt: skip
+    """Attention and, if it `weighs`, its weights, [B, H, S, T], after dropout."""
+    if not weighs and not (p and training):
+        factor = 1 / math.sqrt(q_BSHK.shape[-1]) if scale is None else float(scale)
+        found = in_blocks(q_BSHK, k_BTGK, v_BTGK, mask, causal, factor)
+        if found is not None:
+            return found, None
     scores = _scores(q_BSHK, k_BTGK, scale)
     if causal:
         scores = select(from_array(_causal(*tuple(scores.shape)[-2:])), scores, -math.inf)
@@ -100,7 +124,7 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
         attn_mask (Tensor, optional): broadcasts to [B, H, S, T]: bool, True where a key is seen; or floating, added
             to the scores. Default: None.
         dropout_p (float, optional): probability that a weight becomes 0. Default: 0.0.
-        is_causal (bool, optional): a query sees no later keys; the last of both stand side by side. Default: False.
+        is_causal (bool, optional): query i sees no keys after i. Default: False.
         training (bool, optional): whether to drop. Default: True.
         backend (str, optional): upstream's choice of a kernel; without effect. Default: None.
         scale (float, optional): 1 / sqrt(K) if None. Default: None.
@@ -157,7 +181,7 @@ def flash_attention(query: Tensor, key: Tensor, value: Tensor, dropout: float = 
         ValueError: the shapes do not fit.
     """
     _check("flash_attention", query, key, value)
-    out, weights = attend(query, key, value, None, dropout, causal, training, softmax_scale)
+    out, weights = attend(query, key, value, None, dropout, causal, training, softmax_scale, return_softmax)
     return out, weights if return_softmax else None
 
 
@@ -246,7 +270,7 @@ def flash_attn_unpadded(query: Tensor, key: Tensor, value: Tensor, cu_seqlens_q:
     seen = seg_q[:, None] == seg_k
     if causal:
         seen &= (at_q - len_q)[:, None] >= at_k - len_k  # the last query and the last key stand side by side
-    out, weights = attend(q, k, v, from_array(seen), dropout, False, training, scale)
+    out, weights = attend(q, k, v, from_array(seen), dropout, False, training, scale, return_softmax)
     out = reshape(out, tuple(out.shape)[1:])
     return out, reshape(weights, tuple(weights.shape)[1:]) if return_softmax else None
 

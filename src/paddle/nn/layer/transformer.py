@@ -7,10 +7,12 @@ import copy
 from typing import Any
 
 from ...engine import errors
+from ...engine.ops.attention import suits
 from ...engine.ops.creation import Full
 from ...framework.param import ParamAttr
 from ...tensor.tensor import Tensor
 from .. import functional as F
+from ..functional.flash_attention import in_blocks
 from .common import Dropout, Linear
 from .container import LayerList
 from .factory import activation_named
@@ -165,13 +167,10 @@ class MultiHeadAttention(Layer):
             q_BHSK, k_BHTK, v_BHTK = self._prepare_qkv(query, key, value)
         else:
             q_BHSK, k_BHTK, v_BHTK, cache = self._prepare_qkv(query, key, value, cache)
-        scores_BHST = (q_BHSK * self.head_dim**-0.5).matmul(k_BHTK, transpose_y=True)
-        if attn_mask is not None:
-            scores_BHST = scores_BHST + _convert_attention_mask(attn_mask, scores_BHST.dtype)
-        weights_BHST = F.softmax(scores_BHST)
-        if self.dropout:
-            weights_BHST = F.dropout(weights_BHST, self.dropout, training=self.training, mode="upscale_in_train")
-        out = weights_BHST.matmul(v_BHTK).transpose([0, 2, 1, 3])
+        weigh = self.need_weights or (self.dropout and self.training)
+        out = None if weigh else self._in_blocks(q_BHSK, k_BHTK, v_BHTK, attn_mask)
+        if out is None:
+            out, weights_BHST = self._weighed(q_BHSK, k_BHTK, v_BHTK, attn_mask)
         out = self.out_proj(out.reshape([out.shape[0], out.shape[1], self.embed_dim]))
         outs = [out]
         if self.need_weights:
@@ -179,6 +178,26 @@ class MultiHeadAttention(Layer):
         if cache is not None:
             outs.append(cache)
         return out if len(outs) == 1 else tuple(outs)
+
+    def _in_blocks(self, q_BHSK: Tensor, k_BHTK: Tensor, v_BHTK: Tensor, attn_mask: Tensor | None) -> Tensor | None:
+        """The heads' results, [B, S, H, K], without their weights; None where these are as well be made."""
+        if not suits(q_BHSK.shape[2], k_BHTK.shape[2], self.head_dim, q_BHSK.dtype):
+            return None
+        q, k, v = (t.transpose([0, 2, 1, 3]) for t in (q_BHSK, k_BHTK, v_BHTK))
+        mask = None if attn_mask is None else _convert_attention_mask(attn_mask, q.dtype)
+        return in_blocks(q, k, v, mask, False, self.head_dim**-0.5)
+
+    def _weighed(
+        self, q_BHSK: Tensor, k_BHTK: Tensor, v_BHTK: Tensor, attn_mask: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """The heads' results, [B, S, H, K], and their weights, [B, H, S, T]."""
+        scores_BHST = (q_BHSK * self.head_dim**-0.5).matmul(k_BHTK, transpose_y=True)
+        if attn_mask is not None:
+            scores_BHST = scores_BHST + _convert_attention_mask(attn_mask, scores_BHST.dtype)
+        weights_BHST = F.softmax(scores_BHST)
+        if self.dropout:
+            weights_BHST = F.dropout(weights_BHST, self.dropout, training=self.training, mode="upscale_in_train")
+        return weights_BHST.matmul(v_BHTK).transpose([0, 2, 1, 3]), weights_BHST
 
 
 class _TransformerLayer(Layer):
