@@ -475,7 +475,7 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
         return ew.log((held := ops.Clip()(x, float(eps), 1.0 - float(eps))) / (1.0 - held))
     outside = logic.logical_or(ew.less_than(x, 0.0), ew.greater_than(x, 1.0))
     x = x * logic.select(outside, float("nan"), 1.0)  # the gradient is NaN there too
-    return ew.log(x / (1.0 - x))
+    return ew.log(x) - ops.log1p(-x)
 
 
 def _degrees(x: Tensor, factor: float, name: str) -> Tensor:
@@ -515,9 +515,10 @@ def sinc(x: Tensor, name: str | None = None) -> Tensor:
     """
     need_tensor(x, "sinc", kind=TypeError)
     turned = (cast(x, types.float32) if x.dtype.is_integer else x) * _math.pi
-    zero = ew.equal(turned, 0)
-    safe = logic.select(zero, 1.0, turned)
-    return logic.select(zero, 1.0, ops.sin(safe) / safe)
+    small = ew.less_than(ops.abs_(turned), 1e-2)  # where the quotient and its gradient lose digits
+    safe, near = logic.select(small, 1.0, turned), logic.select(small, turned, 0.0)
+    square = near * near
+    return logic.select(small, 1.0 - square * (1.0 / 6.0 - square * (1.0 / 120.0)), ops.sin(safe) / safe)
 
 
 @public(method=True)

@@ -343,10 +343,11 @@ class Tensor(tracing.Tensor):
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Clears the gradient: to zeros if there is one, or to None."""
-        set_to_zero = flag(set_to_zero, "set_to_zero")
+        if not self.sg:  # upstream asks for nothing where there is nothing to clear
+            set_to_zero = flag(set_to_zero, "set_to_zero")
         leaf = self.leaf
         if leaf is not None and (leaf.grad is not None or leaf.zero):
-            zero = set_to_zero and not isinstance(leaf.grad, rows.RowTensor)
+            zero = bool(set_to_zero) and not isinstance(leaf.grad, rows.RowTensor)
             leaf.grad, leaf.zero = None, zero
 
     def clear_grad(self) -> None:

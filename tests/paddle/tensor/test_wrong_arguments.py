@@ -24,7 +24,7 @@ FLAGS = {
     "allclose": lambda x, v: x.allclose(x, equal_nan=v),
     "stop_gradient": lambda x, v: setattr(x, "stop_gradient", v),
     "persistable": lambda x, v: setattr(x, "persistable", v),
-    "clear_gradient": lambda x, v: x.clear_gradient(v),
+    "clear_gradient": lambda x, v: x.detach().requires_grad_().clear_gradient(v),
     "backward": lambda x, v: x.detach().requires_grad_().sum().backward(retain_graph=v),
 }
 

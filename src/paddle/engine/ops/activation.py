@@ -124,7 +124,8 @@ GeluTanh = activation(
 
 def _silu_slope(g: Any, x: Any) -> Any:
     s = sigmoid(x)
-    return g * (s * (x * (1.0 - s) + 1.0))
+    far = maximum(minimum(x, 1e4), -1e4)  # beyond, 1 - s or s is 0, and infinity times 0 would be NaN
+    return g * (s * (far * (1.0 - s) + 1.0))
 
 
 Silu = activation(

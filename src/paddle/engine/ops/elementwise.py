@@ -532,17 +532,17 @@ divide = binary(
 )
 
 
-def _shares(g: Any, wins: Any, ties: Any) -> tuple[Any, Any]:
-    """The gradient to the one that was taken; halved between equals."""
-    first = g * (cast(wins, g.dtype) + cast(ties, g.dtype) * 0.5)
-    return first, g - first
+def _shares(g: Any, wins: Any, loses: Any, ties: Any) -> tuple[Any, Any]:
+    """The gradient to the one that was taken; halved between equals, and to none where one is NaN."""
+    half = cast(ties, g.dtype) * 0.5
+    return g * (cast(wins, g.dtype) + half), g * (cast(loses, g.dtype) + half)
 
 
 maximum = binary(
     "maximum",
     numpy=np.maximum,
     scalars=False,
-    vjp=lambda g, out, x, y: _shares(g, greater_than(x, y), equal(x, y)),
+    vjp=lambda g, out, x, y: _shares(g, greater_than(x, y), less_than(x, y), equal(x, y)),
     loops=lambda k, x, y: k.max(x, y),
     xla=lambda jnp, x, y: jnp.maximum(x, y),
 )
@@ -550,7 +550,7 @@ minimum = binary(
     "minimum",
     numpy=np.minimum,
     scalars=False,
-    vjp=lambda g, out, x, y: _shares(g, less_than(x, y), equal(x, y)),
+    vjp=lambda g, out, x, y: _shares(g, less_than(x, y), greater_than(x, y), equal(x, y)),
     loops=lambda k, x, y: k.min(x, y),
     xla=lambda jnp, x, y: jnp.minimum(x, y),
 )

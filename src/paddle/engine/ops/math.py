@@ -24,12 +24,13 @@ from .elementwise import (
     is_number,
     less_equal,
     log,
+    not_equal,
     number_type,
     promoted,
     sqrt,
     unary,
 )
-from .logic import logical_and, select
+from .logic import logical_and, logical_or, select
 from .number import Number
 from .registry import Operator, absent, operator
 
@@ -255,14 +256,16 @@ def _loop_power(k, x, y):
 
 def _power_slopes(g, out, x, y):
     if isinstance(x, Number):  # then only the exponent varies
+        if not x.value and not out.dtype.is_complex:
+            return None, g * select(equal(out, math.inf), -math.inf, out * 0.0)
         return None, g * conj(out) * (math.log(x.value) if x.value else 0.0)
     if isinstance(y, Number):
         return (g * conj(power(x, y.value - 1) * y.value) if y.value else g * 0.0), None
-    if isinstance(y, Number):
-        n = y.value
-        return g * conj(x * 0.0 if n == 0 else power(x, n - 1) * n), None
     dx = select(equal(y, 0), 0, y * power(x, y - 1.0))
-    return g * conj(dx), g * conj(select(equal(x, 0), 0, out * log(select(equal(x, 0), 1, x))))
+    at_zero: Any = 0
+    if not out.dtype.is_complex:  # 0 ** y is 0 or infinite, and the log -inf
+        at_zero = select(greater_equal(y, 0), 0, select(greater_equal(out, 0), -math.inf, math.inf))
+    return g * conj(dx), g * conj(select(equal(x, 0), at_zero, out * log(select(equal(x, 0), 1, x))))
 
 
 def _power_samples(cls, rng):
@@ -395,7 +398,7 @@ class Angle(Unary):
         if not x.dtype.is_complex:
             return (g * 0.0,)
         turned = ToComplex()(g * 0.0, g)  # d angle = Im(dx / x)
-        return (turned / conj(x),)
+        return (select(equal(x, 0), 0, turned / conj(x)),)
 
     def loops(self, k, x):
         e = k.load(x, k.at)
@@ -562,7 +565,7 @@ fmax = binary(
     "fmax",
     scalars=False,
     numpy=np.fmax,
-    vjp=lambda g, out, x, y: _first_wins(greater_equal(x, y), g),
+    vjp=lambda g, out, x, y: _first_wins(logical_or(greater_equal(x, y), not_equal(y, y)), g),
     loops=lambda k, x, y: _ignoring_nan(k, x, y, k.max),
     xla=lambda jnp, x, y: jnp.fmax(x, y),
 )
@@ -570,7 +573,7 @@ fmin = binary(
     "fmin",
     scalars=False,
     numpy=np.fmin,
-    vjp=lambda g, out, x, y: _first_wins(less_equal(x, y), g),
+    vjp=lambda g, out, x, y: _first_wins(logical_or(less_equal(x, y), not_equal(y, y)), g),
     loops=lambda k, x, y: _ignoring_nan(k, x, y, k.min),
     xla=lambda jnp, x, y: jnp.fmin(x, y),
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..types import TensorType
 from .complex import part_of
+from .creation import Full
 from .elementwise import cast, equal
 from .logic import select
 from .math import abs_, power, sign
@@ -55,7 +56,7 @@ class PNorm(Reduction):
 
     def vjp(self, g, out, x):
         if self.p == 0:
-            return (x * 0.0,)
+            return (Full(tuple(x.shape), 0.0, x.dtype)(),)
         up = self.spread(g, x)
         if x.dtype.is_complex:
             up = cast(up, x.dtype)
@@ -71,6 +72,8 @@ class PNorm(Reduction):
         size = abs_(x)
         zero = equal(size, 0)
         share = power(select(zero, 1.0, size) / safe, self.p - 1.0)
+        if self.p < 1:  # an element of 0 may make the whole 0, and the others do not matter beside it
+            zero = equal(size * whole, 0)
         return (select(zero, 0, up * sign(x) * share),)
 
     def element(self, k, e):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +11,11 @@ from .. import types
 from ..errors import unavailable
 from ..types import TensorType
 from .along import AddAlong
-from .elementwise import cast, conj, equal, exp
-from .logic import select
+from .elementwise import cast, conj, equal, exp, greater_than, log, not_equal
+from .logic import logical_and, select
 from .reduction import narrow
 from .registry import Operator, absent, operator
+from .shape import flip
 
 
 class Scan(Operator):
@@ -114,7 +116,16 @@ class Logcumsumexp(Scan):
         return np.logaddexp.accumulate(wide, axis=self.axis).astype(x.dtype) if x.size else x
 
     def vjp(self, g, out, x):
-        return (exp(x) * Cumsum(self.axis, True)(g * exp(-out)),)
+        # the sum over j >= i of g[j] * exp(x[i] - out[j]), in logarithms, where large x would overflow
+        total = None
+        for side in (1.0, -1.0):
+            counts = logical_and(greater_than(g * side, 0), not_equal(out, -math.inf))
+            parts = select(counts, log(select(counts, g * side, 1)) - select(counts, out, 0), -math.inf)
+            behind = flip(Logcumsumexp(self.axis)(flip(parts, (self.axis,))), (self.axis,))
+            none = equal(behind, -math.inf)
+            share = select(none, 0, exp(select(none, 0, x + behind)))
+            total = share if total is None else total - share
+        return (total,)
 
     def xla(self, jnp, x):
         return jnp.logaddexp.accumulate(x, axis=self.axis)

@@ -109,6 +109,7 @@ SELU = _activation(
     "selu",
     "scale times ELU, with constants that keep mean and variance.",
     _arg("scale", "float", "Default: 1.0507...") + _arg("alpha", "float", "Default: 1.6732..."),
+    shown=lambda self: f"scale={self._scale:.16f}, alpha={self._alpha:.16f}",
     scale=1.0507009873554805,
     alpha=1.6732632423543772,
 )

@@ -236,6 +236,7 @@ def test_attributes_by_upstream_s_names():
     assert nn.MaxPool2D(2).ksize == 2
     assert nn.AvgPool2D(2, divisor_override=3).divisor == 3
     assert (nn.Pad2D(1).padding, nn.Pad2D(1, value=2.0).value) == ([1, 1, 1, 1], 2.0)
+    assert repr(nn.SELU(1.1, 1.5)) == "SELU(scale=1.1000000000000001, alpha=1.5000000000000000)"
     assert repr(nn.UpsamplingNearest2D(3)) == "UpsamplingNearest2D(size=[3, 3], data_format=NCHW)"
 
 
