@@ -126,8 +126,9 @@ def memory_owners() -> MemoryOwners:
     Examples:
         >>> history = [paddle.ones([1000, 1000]) * i for i in range(2)]
         >>> values = [t.sum().item() for t in history]
-        >>> for row in paddle.debug.memory_owners().rows[:2]:
-        ...     print(row.nbytes, row.operator, row.holders[0])
+        >>> for row in paddle.debug.memory_owners().rows:
+        ...     if any(h.startswith("history") for h in row.holders):
+        ...         print(row.nbytes, row.operator, row.holders[0])
         4000000 ... history[...]
         4000000 ... history[...]
     """
