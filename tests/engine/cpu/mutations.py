@@ -35,7 +35,7 @@ class Mutation(NamedTuple):
 MUTATIONS = {
     # ---- products: tiles, and the last ones of an axis ----
     "the last vector of a row does not overlap": Mutation(
-        "cpu.contraction", "last = full + n % s.lanes - s.lanes", "last = full", "products"
+        "cpu.storing", "last = full + n % s.lanes - s.lanes", "last = full", "products"
     ),
     "smaller tiles begin where they would if all were as small": Mutation(
         "cpu.packing", "m), begins * s1)", "m), begins * m)", "products"
@@ -48,7 +48,7 @@ MUTATIONS = {
         "first = False", "products",
     ),
     "what reduces around the tiles replaces": Mutation(
-        "cpu.contraction", "both = i if gone == 0 else", "both = gone if gone == 0 else", "channels"
+        "cpu.contraction", "before = i if gone == 0 else", "before = gone if gone == 0 else", "channels"
     ),
     "lanes that are done are added again": Mutation(
         "cpu.contraction", "[j >= lanes - rest for j in range(lanes)]", "[True for j in range(lanes)]", "products"
@@ -135,8 +135,7 @@ MUTATIONS = {
     ),
     # ---- convolutions by tiles ----
     "results past an edge come last": Mutation(
-        "cpu.winograd", "for line, ptrs in reversed(list(zip(made, at(offset)))):",
-        "for line, ptrs in list(zip(made, at(offset))):", "tiles",
+        "cpu.winograd", "for i in reversed(range(s.m)):", "for i in range(s.m):", "tiles"
     ),
     "rows past the edge are read": Mutation(
         "cpu.transforms", "self.extreme(\"min\", self.add(first, i), n - 1)", "self.add(first, i)", "tiles"

@@ -24,6 +24,7 @@ LEAST_BYTES = 1 << 18  # what is smaller stays in a core's own cache
 MOST_ROWS = 512  # that use a weight; with more, the time to read it is nothing
 
 Axes = list[tuple[int, int]]  # (extent, stride in the weights as they are), outermost first
+Whole = tuple[int, int, int, "int | None", tuple[int, ...]]  # an axis of a product; last come strides in the epilogue
 
 
 def in_blocks(
@@ -51,8 +52,10 @@ def in_blocks(
             copies[key] = copied(graph, source, order)
             first.append(copy_step(source, copies[key], order))
         operand = Operand("blocks", copies[key].shape, source.dtype, copies[key])
-        product = replace(s.product, b=operand, axes=axes)
-        late[i] = ProductStep(s.outputs, [v if v is not weight else copies[key] for v in s.inputs], s.node, product)
+        product = replace(s.product, b=operand, axes=tuple(axis[:4] for axis in axes))
+        finish = None if s.finish is None else replace(s.finish, strides=tuple(axis[4] for axis in axes))
+        inputs = [v if v is not weight else copies[key] for v in s.inputs]
+        late[i] = ProductStep(s.outputs, inputs, s.node, product, finish)
     return first + late, len(first)
 
 
@@ -74,18 +77,20 @@ def block_of(s: ProductStep, kernel_of: Callable[[ProductStep], Kernel]) -> int 
     return width if schedule.v.extent == lanes[0] and lanes[0] % width == 0 and lanes[0] > width else None
 
 
-def blocked(s: ProductStep, width: int) -> tuple[tuple[tuple[int, int, int, int | None], ...], Axes]:
+def blocked(s: ProductStep, width: int) -> tuple[list[Whole], Axes]:
     """The axes of the product with weights in blocks, and those of the weights, outermost first."""
-    summed = sorted((x for x in s.product.axes if x[2] and x[3] is None), key=lambda x: (-abs(x[1]), -x[2]))
-    others = [x for x in s.product.axes if x[2] and x[3] is not None and x[2] != 1]
-    lanes = next(x for x in s.product.axes if x[2] == 1 and x[3] == 1)
-    axes = [x for x in s.product.axes if not x[2]]
+    beside = s.finish.strides if s.finish is not None else ((),) * len(s.product.axes)
+    known: list[Whole] = [(*axis, e) for axis, e in zip(s.product.axes, beside)]
+    summed = sorted((x for x in known if x[2] and x[3] is None), key=lambda x: (-abs(x[1]), -x[2]))
+    others = [x for x in known if x[2] and x[3] is not None and x[2] != 1]
+    lanes = next(x for x in known if x[2] == 1 and x[3] == 1)
+    axes = [x for x in known if not x[2]]
     order: Axes = [(lanes[0] // width, width), *((x[0], x[2]) for x in (*others, *summed)), (width, 1)]
     sizes = [n for n, _ in order]
     strides = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
-    axes.append((lanes[0] // width, 0, strides[0], width))
-    axes += [(n, a, b, c) for (n, a, _, c), b in zip((*others, *summed), strides[1:])]
-    return (*axes, (width, 0, 1, 1)), order
+    axes.append((lanes[0] // width, 0, strides[0], width, tuple(x * width for x in lanes[4])))
+    axes += [(n, a, b, c, e) for (n, a, _, c, e), b in zip((*others, *summed), strides[1:])]
+    return [*axes, (width, 0, 1, 1, lanes[4])], order
 
 
 def copied(graph: Graph, source: Value, order: Axes) -> Value:

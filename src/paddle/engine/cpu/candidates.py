@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .arithmetic import INT8_FOURS, RESULT, Recipe, recipes
-from .schedule import K_STEPS, ONE, WINDOW_BYTES, Cut, Dim, most_steps, simplify, window_row
+from .schedule import K_STEPS, ONE, WINDOW_BYTES, Cut, Dim, joins, most_steps, simplify, window_row
 
 if TYPE_CHECKING:
     from .tile import Contraction
@@ -164,7 +164,7 @@ def with_recipe(spec: Contraction, machine: _Machine, free: list[Dim], red: list
         yield from outer(*args, x, rest, reduce, swap)
         if not spec.dynamic and reduce and recipe.group == 1:
             for y in rest:
-                if x.b and y.b and not (x.a or y.a) and y.c == x.extent * x.c:
+                if x.b and y.b and not (x.a or y.a) and joins(replace(y, a=0, b=0), replace(x, a=0, b=0)):
                     joined, left = windowed(x, y, [d for d in rest if d is not y], reduce, itemsize)
                     yield from outer(*args, joined[0], left, reduce, swap, joined[1:])
     if recipe is INT8_FOURS:
@@ -191,7 +191,7 @@ def in_groups(machine: _Machine, v: Dim, red: list[Dim]) -> tuple[_Machine, list
 
 
 def flip(d: Dim, swap: bool) -> Dim:
-    return Dim(d.extent, d.b, d.a, d.c) if swap else d
+    return replace(d, a=d.b, b=d.a) if swap else d
 
 
 def windowed(
@@ -201,10 +201,10 @@ def windowed(
     steps = max(1, min(K_STEPS, math.prod(d.extent for d in red)))
     most = max(1, WINDOW_BYTES // (steps * itemsize * x.extent))
     size = max(n for n in range(1, min(most, y.extent) + 1) if y.extent % n == 0)
-    part = Dim(size, 0, y.b, y.c)
+    part = replace(y, extent=size)
     if size < y.extent:
-        others = [*others, Dim(y.extent // size, 0, y.b * size, y.c * size)]
-    return (Dim(size * x.extent, 0, 1, x.c), part, x), others
+        others = [*others, y.every(size)]
+    return (Dim(size * x.extent, 0, 1, x.c, x.e), part, x), others
 
 
 def outer(

@@ -28,6 +28,7 @@ from . import jit, recurrence
 from .blocks import in_blocks
 from .constants import first_the_fixed, fixed_values, has_fixed_work
 from .emit import Emitter
+from .expr import Operand
 from .layout import turn_weights
 from .loops import Kernel, loads_in
 from .lower import overwriting, steps_of
@@ -255,26 +256,31 @@ def tile_kernel(s: ProductStep) -> Any:
 
 def product_launch(s: ProductStep, function: Any) -> dict[str, Any]:
     kernel = tile_kernel(s)
+    beside = s.finish.beside if s.finish is not None else ()
     return {
         "fn": function(kernel.text("KERNEL")), "total": kernel.total, "grain": kernel.grain, "dims": kernel.dims(),
-        "values": [s.product.a.key, s.product.b.key, s.outputs[0]], "messages": [],
+        "values": [s.product.a.key, s.product.b.key, s.outputs[0], *(x.key for x in beside)], "messages": [],
     }  # fmt: skip
 
 
 def winograd_launch(s: WinogradStep | WinogradGradStep, function: Any) -> dict[str, Any]:
     from . import winograd, winograd_gradient
 
-    x, out = s.inputs[0].shape, s.outputs[0].shape
+    x = s.inputs[0].shape
+    beside: tuple[Operand, ...] = ()
     cut: Any
     if isinstance(s, WinogradStep):
-        cut = winograd.plan(x, out[2], s.tile, jit.vector_bytes())
-        text = winograd.text(cut, "KERNEL")
+        cut = winograd.plan(x, s.node.outputs[0].shape[2], s.tile, jit.vector_bytes())
+        epilogue = None
+        if s.finish is not None:
+            epilogue, beside = s.finish.epilogue, s.finish.beside
+        text = winograd.text(cut, "KERNEL", epilogue, s.by_channel, instructions())
     else:
-        cut = winograd_gradient.plan(x, out[-3], jit.vector_bytes())
+        cut = winograd_gradient.plan(x, s.outputs[0].shape[-3], jit.vector_bytes())
         text = winograd_gradient.text(cut, "KERNEL")
     return {
         "fn": function(text), "total": cut.units, "grain": cut.grain, "dims": [],
-        "values": [*s.inputs, s.outputs[0]], "messages": [],
+        "values": [*s.inputs[:2], s.outputs[0], *(v.key for v in beside)], "messages": [],
     }  # fmt: skip
 
 
@@ -292,10 +298,12 @@ def instructions() -> tuple[str, ...]:
 def tile_spec(s: ProductStep, dynamic: bool) -> Any:
     from . import tile
 
-    p = s.product
-    axes = tuple(tile.Axis(*a) for a in p.axes)
+    p, finish = s.product, s.finish
+    strides = finish.strides if finish is not None else ((),) * len(p.axes)
+    axes = tuple(tile.Axis(*a, e) for a, e in zip(p.axes, strides))
     stored = p.a.dtype.name, p.b.dtype.name, p.out.name
-    return tile.Contraction(axes, p.dtype.name, p.a_offset, p.b_offset, False, dynamic, *stored)
+    epilogue = finish.epilogue if finish is not None else None
+    return tile.Contraction(axes, p.dtype.name, p.a_offset, p.b_offset, False, dynamic, *stored, epilogue)
 
 
 # ---- descriptions -----------------------------------------------------------------------------

@@ -16,10 +16,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .arithmetic import SIZES
-from .elements import MEMORY
 from .nest import Num, Values
-from .packing import Packing
 from .schedule import LEFT_BYTES, PANEL_BYTES, SCRATCH_BYTES, Schedule
+from .storing import Place, Storing
+
+MOST_SUMS = 26  # accumulators from which on LLVM, given two steps at once, spills some inside the loop
 
 
 @dataclass
@@ -38,7 +39,7 @@ class _Operand:
         return self.row1[i], self.row2[j], self.vectors[v]
 
 
-class _Kernel(Packing):
+class _Kernel(Storing):
     # -- the function --
     def function(self, name: str) -> str:
         s = self.s
@@ -52,7 +53,7 @@ class _Kernel(Packing):
                     head.append(f"  %d.{key} = getelementptr i64, ptr %dims, i64 {i}")
                     head.append(f"  %n.{key} = load i64, ptr %d.{key}")
         a, b = (2, 1) if s.swap else (1, 2)
-        for x, i in (("A", a), ("B", b), ("C", 3)):
+        for x, i in (("A", a), ("B", b), ("C", 3), *((f"E{j}", 4 + j) for j in range(len(s.beside)))):
             head.append(f"  %at{x} = getelementptr ptr, ptr %ptrs, i64 {i}")
             head.append(f"  %{x} = load ptr, ptr %at{x}")
         if s.panel is not None:
@@ -79,6 +80,8 @@ class _Kernel(Packing):
             found["left"] = LEFT_BYTES if s.dynamic else rows * s.left_row
         if s.scratch:
             found["scratch"] = SCRATCH_BYTES if s.dynamic else rows * s.scratch_row
+        elif self.held:
+            found["held"] = self.held_row * max(s.r1_cut.s1, s.r1_cut.s2)
         return found
 
     def body(self) -> None:
@@ -95,7 +98,8 @@ class _Kernel(Packing):
                     at[key] = rest
                 else:
                     rest, at[key] = self.divmod(rest, self.n(number))
-            a, b, c = self.gep("%A", self.n("a_offset")), self.gep("%B", self.n("b_offset")), "%C"
+            a, b = self.gep("%A", self.n("a_offset")), self.gep("%B", self.n("b_offset"))
+            c: Place = ("%C", *(f"%E{j}" for j in range(len(s.beside))))
             for j in range(len(s.units)):
                 a, b, c = self.moved(a, b, c, f"u{j}", at[f"u{j}"])
             self.free(0, a, b, c, at)
@@ -104,11 +108,12 @@ class _Kernel(Packing):
         self.loop(count, unit)
         self.do("ret void")
 
-    def moved(self, a: str, b: str, c: str, name: str, i: Num) -> tuple[str, str, str]:
-        sa, sb, sc = self.dims(name, "a", "b", "c")
-        return self.gep(a, self.mul(i, sa)), self.gep(b, self.mul(i, sb)), self.gep(c, self.mul(i, sc))
+    def moved(self, a: str, b: str, c: Place, name: str, i: Num) -> tuple[str, str, Place]:
+        sa, sb, *sc = self.dims(name, "a", "b", *self.spots)
+        a, b = self.gep(a, self.mul(i, sa)), self.gep(b, self.mul(i, sb))
+        return a, b, tuple(self.gep(p, self.mul(i, st)) for p, st in zip(c, sc))
 
-    def free(self, level: int, a: str, b: str, c: str, at: dict[str, Num]) -> None:
+    def free(self, level: int, a: str, b: str, c: Place, at: dict[str, Num]) -> None:
         """The axes of C inside a unit, then the blocks of the outermost reduce axis."""
         s = self.s
         if level < len(s.loops):
@@ -121,13 +126,15 @@ class _Kernel(Packing):
             self.loop(self.n(name + ".n"), one)
             return
         if s.scratch:
-            self.outer_reduce(0, a, b, self.kept_apart(at), at, 0)
+            self.outer_reduce(0, a, b, (self.kept_apart(at),), at, 0, True)
             self.flush(c, at)
         else:
-            self.outer_reduce(0, a, b, c, at, 0)
+            self.outer_reduce(0, a, b, c, at, 0, True)
 
-    def outer_reduce(self, level: int, a: str, b: str, c: str, at: dict[str, Num], gone: Num) -> None:
-        """The reduce axes around the tiles; `gone` is 0 until C has been written."""
+    def outer_reduce(
+        self, level: int, a: str, b: str, c: Place, at: dict[str, Num], gone: Num, last: bool | str
+    ) -> None:
+        """The reduce axes around the tiles; gone: 0 until C has been written. last: whether it is for the last time."""
         s = self.s
         accumulate = s.accumulate and not s.scratch
         if level < len(s.k_outer):
@@ -135,8 +142,8 @@ class _Kernel(Packing):
 
             def one(i: Num, _: Values) -> Values:
                 pa, pb, _c = self.moved(a, b, c, name, i)
-                both = i if gone == 0 else self.op(f"or i64 {gone}, {i}") if i != 0 else gone
-                self.outer_reduce(level + 1, pa, pb, c, at, both)
+                before = i if gone == 0 else self.op(f"or i64 {gone}, {i}") if i != 0 else gone
+                self.outer_reduce(level + 1, pa, pb, c, at, before, self.both(last, self.ends(i, self.n(name + ".n"))))
                 return []
 
             self.loop(self.n(name + ".n"), one)
@@ -145,7 +152,8 @@ class _Kernel(Packing):
             later: bool | str = accumulate
             if s.k_outer and not accumulate:
                 later = self.op(f"icmp sgt i64 {gone}, 0") if isinstance(gone, str) else gone > 0
-            self.tiles(a, b, c, at, self.n("k0.n") if s.k else 1, self.n("g.n") if s.pair else 0, later)
+            self.tiles(a, b, c, at, self.n("k0.n") if s.k else 1, self.n("g.n") if s.pair else 0, later,
+                       last)  # fmt: skip
             return
         whole = self.n("k0.n")
         blocks = -(-s.k[0].extent // s.k_block) if isinstance(whole, int) else self.blocks_of(whole, s.k_block)
@@ -164,7 +172,7 @@ class _Kernel(Packing):
             first: bool | str = True
             if not accumulate:
                 first = self.op(f"icmp sgt i64 {i}, 0") if isinstance(i, str) else i > 0
-            self.tiles(pa, pb, c, at, steps, elements, first)
+            self.tiles(pa, pb, c, at, steps, elements, first, self.both(last, self.ends(i, blocks)))
             return []
 
         self.loop(blocks, block)
@@ -175,22 +183,17 @@ class _Kernel(Packing):
         return str(self.extreme("max", q, 1))
 
     # -- tiles --
-    def span(self, name: str, block: Num) -> tuple[Num, Num]:
-        """The tiles of an axis in a block."""
-        size, tiles = self.n(name + "_block"), self.n(name + "_tiles")
-        if self.n(name + "_blocks") == 1:
-            return 0, tiles
-        lo = self.mul(block, size)
-        return lo, self.extreme("min", self.add(lo, size), tiles)
-
-    def tiles(self, a: str, b: str, c: str, blocks: dict[str, Num], steps: Num, elements: Num, add: bool | str) -> None:
+    def tiles(
+        self, a: str, b: str, c: Place, blocks: dict[str, Num], steps: Num, elements: Num, add: bool | str,
+        last: bool | str,
+    ) -> None:  # fmt: skip
         """All tiles of one unit over `steps` of the outermost reduce axis; `elements` of it if it is the paired one."""
         s = self.s
         rows = self.span("r1", blocks["r1"]), self.span("r2", blocks["r2"])
         if s.left:
             a = self.pack_left(a, rows[0], steps, elements)
         if s.kind == "dot":
-            self.rows(a, b, c, *rows, 1, [0], steps, add)
+            self.rows(a, b, c, *rows, 1, [0], steps, add, last)
             return
         if s.window is not None:
             self.pack_window(b, steps, *s.window)
@@ -198,18 +201,17 @@ class _Kernel(Packing):
         for lo, count, nv, begins in self.regions(s.v_cut, *self.span("v", blocks["v"])):
 
             def one(i: Num, _: Values, lo: Num = lo, nv: int = nv, begins: int = begins) -> Values:
-                start, last = self.columns(self.add(lo, i), nv, begins)
-                sa, sb, sc = self.dims("v", "a", "b", "c")
-                pa, pb, pc = (self.gep(p, self.mul(start, st)) for p, st in ((a, sa), (b, sb), (c, sc)))
-                at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), last]
+                start, final = self.columns(self.add(lo, i), nv, begins)
+                pa, pb, pc = self.moved(a, b, c, "v", start)
+                at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), final]
                 if s.panel is not None and s.window is None:
                     self.pack(pb, at, steps, elements)
-                self.inside(0, pa, pb, pc, lambda a, b, c: self.rows(a, b, c, *rows, nv, at, steps, add))
+                self.inside(0, pa, pb, pc, lambda a, b, c: self.rows(a, b, c, *rows, nv, at, steps, add, last))
                 return []
 
             self.loop(count, one)
 
-    def inside(self, level: int, a: str, b: str, c: str, body: Callable[[str, str, str], None]) -> None:
+    def inside(self, level: int, a: str, b: str, c: Place, body: Callable[[str, str, Place], None]) -> None:
         """The axes of C that run inside a tile of columns."""
         if level == len(self.s.inner):
             body(a, b, c)
@@ -222,36 +224,9 @@ class _Kernel(Packing):
 
         self.loop(self.n(name + ".n"), one)
 
-    def columns(self, tile: Num, nv: int, begins: int) -> tuple[Num, Num]:
-        """First column of a tile and the offset of its last vector."""
-        s = self.s
-        width, n, full = nv * s.lanes, self.n("v.n"), (nv - 1) * s.lanes
-        if s.dynamic:
-            if nv == 1:
-                return self.mul(tile, width), 0
-            final = self.op(f"icmp eq i64 {tile}, {self.sub(self.n('v_tiles'), 1)}")
-            short = self.sub(n, s.lanes)
-            bound = self.op(f"select i1 {final}, i64 {n}, i64 {short}")
-            start = self.extreme("min", self.mul(tile, width), short)
-            stop = self.extreme("min", self.mul(self.add(tile, 1), width), bound)
-            return start, self.sub(self.sub(stop, start), s.lanes)
-        assert isinstance(n, int)
-        first = begins * s.v_cut.s1 * s.lanes
-        start = self.add(self.mul(self.sub(tile, begins), width), first)
-        final_size = s.v_cut.s2 if s.v_cut.n2 else s.v_cut.s1
-        if n % s.lanes == 0 or nv != final_size:
-            return start, full
-        last = full + n % s.lanes - s.lanes
-        if isinstance(tile, int):
-            return start, last if tile == s.v_cut.tiles - 1 else full
-        if (s.v_cut.n2 or s.v_cut.n1) == 1:
-            return start, last
-        final = self.op(f"icmp eq i64 {tile}, {s.v_cut.tiles - 1}")
-        return start, self.op(f"select i1 {final}, i64 {last}, i64 {full}")
-
     def rows(
-        self, a: str, b: str, c: str, at1: tuple[Num, Num], at2: tuple[Num, Num], nv: int, at: list[Num], steps: Num,
-        add: bool | str,
+        self, a: str, b: str, c: Place, at1: tuple[Num, Num], at2: tuple[Num, Num], nv: int, at: list[Num], steps: Num,
+        add: bool | str, last: bool | str,
     ) -> None:  # fmt: skip
         """The tiles at1 of `r1` by at2 of `r2` against one tile of columns."""
         s = self.s
@@ -269,7 +244,7 @@ class _Kernel(Packing):
                         p1 = self.moved(*p2, "r1", first1)
                         if s.prefetch:
                             self.fetch_panel(b, nv, self.sub(self.add(lo1, i1), at1[0]))
-                        self.tile(*p1, self.row_offsets("r1", m1, first1), o2, nv, at, steps, add)
+                        self.tile(*p1, self.row_offsets("r1", m1, first1), o2, nv, at, steps, add, last)
                         return []
 
                     self.loop(count1, inner)
@@ -278,20 +253,20 @@ class _Kernel(Packing):
                 self.loop(count2, outer)
 
     def row_offsets(self, name: str, m: int, first: Num) -> list[list[Num]]:
-        """Byte offsets of the rows of a tile in A, B and C. A dynamic tile repeats its last row past the end."""
+        """Byte offsets of the rows of a tile in A, B and the spots. A dynamic tile repeats its last row at the end."""
         at: list[Num] = [*range(m)]
         if self.s.dynamic and m > 1:
             left = self.sub(self.sub(self.n(name + ".n"), first), 1)
             at = [0, *(self.extreme("min", i, left) for i in range(1, m))]
-        return [[self.mul(i, st) for i in at] for st in self.dims(name, "a", "b", "c")]
+        return [[self.mul(i, st) for i in at] for st in self.dims(name, "a", "b", *self.spots)]
 
     def tile(
-        self, a: str, b: str, c: str, o1: list[list[Num]], o2: list[list[Num]], nv: int, at: list[Num], steps: Num,
-        add: bool | str,
+        self, a: str, b: str, c: Place, o1: list[list[Num]], o2: list[list[Num]], nv: int, at: list[Num], steps: Num,
+        add: bool | str, last: bool | str,
     ) -> None:  # fmt: skip
         s = self.s
         m1, m2 = len(o1[0]), len(o2[0])
-        va, vb, vc = self.dims("v", "a", "b", "c")
+        va, vb, *vc = self.dims("v", "a", "b", *self.spots)
         k = "k" if s.panel is None else "p"
         axes = range(len(s.k if s.panel is None else s.panel))
         extents: list[Num] = [self.n(f"{k}{i}.n") for i in axes]
@@ -324,7 +299,7 @@ class _Kernel(Packing):
         if s.prefetch and not s.scratch:
             for x in o1[2]:
                 for line in (0, (nv * s.lanes - 1) * SIZES[s.c_type]):
-                    self.fetch(self.gep(c, x, line), True)
+                    self.fetch(self.gep(c[0], x, line), True)
         sums = ["zeroinitializer"] * (m1 * m2 * nv)
         if s.biased and s.panel is not None:
             totals = [self.load(self.gep("%totals", j * s.lanes * self.size), self.size) for j in range(nv)]
@@ -335,9 +310,9 @@ class _Kernel(Packing):
             extents.append(self.n("v.n"))
         sums = self.reduce(0, extents, left, right, a, right.ptr, 0, 0, sums)
         if s.kind == "dot":
-            self.finish_dot(c, o1[2], o2[2], sums, add)
+            self.finish_dot(c, o1[2:], o2[2:], sums, add)
         else:
-            self.finish(c, o1[2], o2[2], [self.mul(x, vc) for x in at], vc, sums, add)
+            self.finish(c, o1[2:], o2[2:], at, vc, sums, add, last)
 
     def fetch(self, ptr: str, write: bool) -> None:
         self.intrinsics.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
@@ -373,7 +348,7 @@ class _Kernel(Packing):
                 sums = self.reduce(level + 1, extents, left, right, pa, pb, oa + j * sa, ob + j * sb, sums)
             return sums
         pa, pb = self.gep(pa, oa), self.gep(pb, ob)
-        wide = 2 if innermost and isinstance(n, int) else 1
+        wide = 2 if innermost and isinstance(n, int) and len(sums) < MOST_SUMS else 1
         count = n // wide if isinstance(n, int) else n
         pa, pb, sums = self.walk(count, wide, sa, sb, pa, pb, sums, lambda a, b, x: self.reduce(
             level + 1, extents, left, right, a, b, 0, 0, x))  # fmt: skip
@@ -483,132 +458,6 @@ class _Kernel(Packing):
             return self.direct(which, at, x.lane)
         lanes = self.s.lanes
         return self.side_by_side(self.parts(which, at, x.lane, lanes * self.group, keep), lanes)
-
-    # -- writing C --
-    def guarded(self, add: bool | str, old: Callable[[Values], Values], kinds: str, sums: Values) -> Values:
-        """`old(sums)` where C is added to, decided at run time when `add` is a value."""
-        if add is True:
-            return old(sums)
-        if add is False:
-            return sums
-        yes, done, before = self.label(), self.label(), self.block
-        self.do(f"br i1 {add}, label %{yes}, label %{done}")
-        self.place(yes)
-        new = old(sums)
-        last = self.block
-        self.do(f"br label %{done}")
-        self.place(done)
-        return [self.op(f"phi {kinds} [ {x}, %{before} ], [ {y}, %{last} ]") for x, y in zip(sums, new)]
-
-    def finish(
-        self, c: str, o1: list[Num], o2: list[Num], at: list[Num], lane: Num, sums: Values, add: bool | str
-    ) -> None:
-        places = [(i, j, v) for i in o1 for j in o2 for v in at]
-        apart = self.s.scratch
-
-        def plus(x: Values) -> Values:
-            old = [self.old(self.gep(c, *p), lane, apart) for p in places]
-            return [self.op(f"{self.addition} {self.sums} {o}, {y}") for o, y in zip(old, x)]
-
-        for place, x in zip(places, self.guarded(add, plus, self.sums, sums)):
-            self.put(self.gep(c, *place), lane, x, apart)
-
-    @property
-    def addition(self) -> str:
-        return "fadd" if self.sum in ("float", "double") else "add"
-
-    def old(self, ptr: str, lane: Num, apart: bool) -> str:
-        """A vector of C, or of sums kept apart."""
-        if apart:
-            return self.raw(self.sum, ptr, lane, self.s.lanes, self.size, self.size)
-        kind = self.s.c_type
-        return self.widened(self.raw(MEMORY[kind], ptr, lane, self.s.lanes, SIZES[kind], SIZES[kind]), self.s.lanes)
-
-    def put(self, ptr: str, lane: Num, x: str, apart: bool) -> None:
-        lanes, kind, size = self.s.lanes, self.sum, self.size
-        if not apart:
-            x, kind, size = self.rounded(x, lanes), MEMORY[self.s.c_type], SIZES[self.s.c_type]
-        vec = f"<{lanes} x {kind}>"
-        if lane == size or lanes == 1:
-            self.do(f"store {vec} {x}, ptr {ptr}, align {size}")
-            return
-        for j in range(lanes):
-            e = self.op(f"extractelement {vec} {x}, i32 {j}")
-            self.do(f"store {kind} {e}, ptr {self.gep(ptr, self.mul(j, lane))}")
-
-    def finish_dot(self, c: str, o1: list[Num], o2: list[Num], sums: Values, add: bool | str) -> None:
-        name, start, how = f"llvm.vector.reduce.add.{self.suffix}", "", ""
-        if self.addition == "fadd":
-            name, start, how = f"llvm.vector.reduce.fadd.{self.suffix}", f"{self.sum} -0.0, ", "reassoc "
-        types = f"{self.sum}, {self.sums}" if start else self.sums
-        self.intrinsics.add(f"declare {self.sum} @{name}({types})")
-        flat = [self.op(f"call {how}{self.sum} @{name}({start}{self.sums} {x})") for x in sums]
-        places, kind = [(i, j) for i in o1 for j in o2], MEMORY[self.s.c_type]
-
-        def plus(x: Values) -> Values:
-            old = [self.widened(self.op(f"load {kind}, ptr {self.gep(c, *p)}"), 0) for p in places]
-            return [self.op(f"{self.addition} {self.sum} {o}, {y}") for o, y in zip(old, x)]
-
-        for place, y in zip(places, self.guarded(add, plus, self.sum, flat)):
-            self.do(f"store {kind} {self.rounded(y, 0)}, ptr {self.gep(c, *place)}")
-
-    # -- sums kept apart --
-    def kept_apart(self, blocks: dict[str, Num]) -> str:
-        """A pointer to what would be the first element of C, had the sums kept apart all of it."""
-        row = self.mul(self.row_of(self.span("r1", blocks["r1"])[0]), self.n("scratch_row"))
-        column = self.mul(self.first_column(blocks), self.size)
-        return self.gep("%scratch", self.sub(0, row), self.sub(0, column))
-
-    def first_column(self, blocks: dict[str, Num]) -> Num:
-        s = self.s
-        column = self.mul(self.first_of(self.span("v", blocks["v"])[0], s.v_cut), s.lanes)
-        return self.extreme("min", column, self.sub(self.n("v.n"), s.lanes)) if s.dynamic else column
-
-    def flush(self, c: str, blocks: dict[str, Num]) -> None:
-        """Writes the sums of a unit to C, rounded once."""
-        s = self.s
-        rows = self.span("r1", blocks["r1"])
-        first = self.row_of(rows[0])
-        count = self.sub(self.rows_of(rows), first)
-        apart = self.gep("%scratch", self.mul(-self.size, self.first_column(blocks)))
-        start = self.gep(c, self.mul(first, self.n("r1.c")))
-
-        def nest(level: int, src: str, dst: str, write: Callable[[str, str], None]) -> None:
-            if level == len(s.inner):
-                write(src, dst)
-                return
-
-            def one(i: Num, _: Values) -> Values:
-                at = self.gep(src, self.mul(i, self.local[f"w{level}.c"]))
-                nest(level + 1, at, self.gep(dst, self.mul(i, self.n(f"w{level}.c"))), write)
-                return []
-
-            self.loop(self.n(f"w{level}.n"), one)
-
-        for lo, many, nv, begins in self.regions(s.v_cut, *self.span("v", blocks["v"])):
-
-            def tile(i: Num, _: Values, lo: Num = lo, nv: int = nv, begins: int = begins) -> Values:
-                column, last = self.columns(self.add(lo, i), nv, begins)
-                at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), last]
-
-                def row(_: Num, v: Values) -> Values:
-                    new = [self.old(self.gep(v[0], self.mul(o, self.size)), self.size, True) for o in at]
-                    places = [self.gep(v[1], self.mul(o, self.n("v.c"))) for o in at]
-                    if s.accumulate:
-                        old = [self.old(p, self.n("v.c"), False) for p in places]
-                        new = [self.op(f"{self.addition} {self.sums} {x}, {y}") for x, y in zip(old, new)]
-                    for p, x in zip(places, new):
-                        self.put(p, self.n("v.c"), x, False)
-                    return [self.gep(v[0], self.n("scratch_row")), self.gep(v[1], self.n("r1.c"))]
-
-                def block(src: str, dst: str) -> None:
-                    self.loop(count, row, [src, dst], ["ptr", "ptr"])
-
-                src = self.gep(apart, self.mul(column, self.size))
-                nest(0, src, self.gep(start, self.mul(column, self.n("v.c"))), block)
-                return []
-
-            self.loop(many, tile)
 
 
 def emit(s: Schedule, name: str) -> str:

@@ -22,6 +22,7 @@ from . import attention
 from .affine import Product, flatten, product_of, squares
 from .constants import escapes
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
+from .fusing import fuse
 from .layout import CHANNELS_LAST, by_tiles, orders
 from .loops import Loops, Store, has_reduce, loads_in
 from .recurrence import recurrence_step
@@ -396,6 +397,7 @@ def steps_of(graph: Graph, fixed: set[Value] | frozenset[Value] = frozenset()) -
     """Steps of the compiled tier."""
     steps = Lowering(graph, True, fixed).run()
     keep_inside_what_nobody_else_reads(graph, steps)
+    steps = fuse(graph, steps, fixed)
     for s in steps:
         if isinstance(s, LoopStep) and s.loops is not None:
             s.loops = squares(flatten(s.loops))

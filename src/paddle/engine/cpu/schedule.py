@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .arithmetic import INT8_FOURS, SIZES, Recipe
+from .epilogue import Epilogue, bytes_of
 
 PANEL_BYTES = 32768
 WINDOW_BYTES = 98304
@@ -17,12 +18,17 @@ SCRATCH_BYTES = 131072
 
 @dataclass(frozen=True)
 class Dim:
-    """One loop: its extent and its element strides in A, B (or the packed panel) and C."""
+    """One loop: its extent, its element strides in A, B (or the packed panel), C, and what else an epilogue needs."""
 
     extent: int
     a: int = 0
     b: int = 0
     c: int = 0
+    e: tuple[int, ...] = ()
+
+    def every(self, n: int) -> Dim:
+        """The axis of every n-th element."""
+        return Dim(self.extent // n, self.a * n, self.b * n, self.c * n, tuple(x * n for x in self.e))
 
 
 def merge(dims: list[Dim]) -> list[Dim]:
@@ -48,7 +54,7 @@ ONE = Dim(1)
 
 def simplify(axes: Sequence[Any]) -> tuple[list[Dim], list[Dim]]:
     """Axes of C and reduce axes, without those of extent 1, neighbours in memory merged."""
-    free = [Dim(x.extent, x.a, x.b, x.c) for x in axes if x.c is not None and x.extent != 1]
+    free = [Dim(x.extent, x.a, x.b, x.c, x.e) for x in axes if x.c is not None and x.extent != 1]
     red = [Dim(x.extent, x.a, x.b) for x in axes if x.c is None and x.extent != 1]
     if any(d.extent == 0 for d in red):
         red = [Dim(0)]
@@ -57,7 +63,8 @@ def simplify(axes: Sequence[Any]) -> tuple[list[Dim], list[Dim]]:
 
 def joins(outer: Dim, inner: Dim) -> bool:
     n = inner.extent
-    return outer.a == n * inner.a and outer.b == n * inner.b and outer.c == n * inner.c
+    fits = outer.a == n * inner.a and outer.b == n * inner.b and outer.c == n * inner.c
+    return fits and all(x == n * y for x, y in zip(outer.e, inner.e))
 
 
 @dataclass(frozen=True)
@@ -122,6 +129,7 @@ class Schedule:
         pair_at: its place in k, where it counts in groups.
         left: how A is packed: "k", row by row; "r", step by step for each tile of rows; "": it is read in place.
         scratch: sums of a unit that is visited several times are kept apart, until they are rounded.
+        epilogue: what sums go through when they are finished.
     """
 
     kind: str
@@ -162,10 +170,16 @@ class Schedule:
     pair_at: int = -1
     left: str = ""
     scratch: bool = False
+    epilogue: Epilogue | None = None
 
     def stored(self, which: str) -> str:
         """The type of A, B or C in memory."""
         return {"a": self.a_type, "b": self.b_type, "c": self.c_type}[which]
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """How the further tensors of the epilogue are stored."""
+        return self.epilogue.operands if self.epilogue is not None else ()
 
     @property
     def itemsize(self) -> int:
@@ -236,7 +250,8 @@ class Schedule:
 
         A stride of the packed B counts steps.
         """
-        a, b, c = (SIZES[t] for t in (self.a_type, self.b_type, self.c_type))
+        a, b = SIZES[self.a_type], SIZES[self.b_type]
+        stored = [("c", bytes_of(self.c_type)), *((f"e{j}", bytes_of(t)) for j, t in enumerate(self.beside))]
         out: dict[str, tuple[int, int]] = {"a_offset": (self.a_offset, a), "b_offset": (self.b_offset, b)}
         named = [("v", self.v), ("r1", self.r1), ("r2", self.r2)]
         for kind, dims in (
@@ -250,7 +265,8 @@ class Schedule:
             out[name + ".n"] = (d.extent, 0)
             out[name + ".a"] = (d.a, a)
             out[name + ".b"] = (d.b, 0 if name[0] == "p" else b)
-            out[name + ".c"] = (d.c, c)
+            for (which, size), stride in zip(stored, (d.c, *(d.e or (0,) * len(self.beside)))):
+                out[f"{name}.{which}"] = (stride, size)
         for name, cut, block in (
             ("v", self.v_cut, self.v_block),
             ("r1", self.r1_cut, self.r1_block),

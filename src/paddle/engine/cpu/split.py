@@ -86,7 +86,7 @@ def split_products(graph: Graph, steps: list[Step]) -> list[Step]:
     """
     out: list[Step] = []
     for s in steps:
-        parts = cut_of(s.product) if isinstance(s, ProductStep) else None
+        parts = cut_of(s.product) if isinstance(s, ProductStep) and s.finish is None else None
         if parts is None:
             out.append(s)
             continue

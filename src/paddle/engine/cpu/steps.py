@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from ..ir.graph import Node, Value
 from ..types import TensorType
 from .affine import Product
+from .epilogue import Epilogue
+from .expr import Operand
 from .loops import Loops
 
 
@@ -42,20 +44,43 @@ class LoopStep(Step):
     closed: bool = False
 
 
+@dataclass(frozen=True)
+class Finish:
+    """What a product does with its sums before they are stored.
+
+    Attributes:
+        beside: the further tensors of the epilogue.
+        strides: along each axis of the product, in each of those.
+    """
+
+    epilogue: Epilogue
+    beside: tuple[Operand, ...]
+    strides: tuple[tuple[int, ...], ...]
+
+
 @dataclass
 class ProductStep(Step):
+    """A sum of products. The first output is what `product` writes."""
+
     product: Product
+    finish: Finish | None = None
 
 
 @dataclass
 class WinogradStep(Step):
-    """A convolution by tiles: x with channels last and transformed weights to a result with channels last."""
+    """A convolution by tiles: x with channels last and transformed weights to a result with channels last.
+
+    Attributes:
+        by_channel: for each further tensor of the epilogue, whether it has channels alone; else it lies as the result.
+    """
 
     tile: int
+    finish: Finish | None = None
+    by_channel: tuple[bool, ...] = ()
 
     @property
     def tiles(self) -> int:
-        n, _, _, h, w = self.outputs[0].shape
+        n, _, _, h, w = self.node.outputs[0].shape
         return n * -(-h // self.tile) * -(-w // self.tile)
 
 

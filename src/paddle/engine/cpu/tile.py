@@ -15,6 +15,7 @@ from typing import Any
 
 from .arithmetic import INSTRUCTIONS, RESULT, SIZES
 from .candidates import Candidate, Way, candidates, way_of
+from .epilogue import Epilogue
 from .schedule import Schedule
 from .units import block_reduce, spread
 
@@ -27,12 +28,14 @@ class Axis:
         extent: number of steps.
         a, b: element strides in A and B; 0 where the operand is not indexed by this axis.
         c: element stride in C; None for a reduce axis.
+        e: element strides in the further tensors of the epilogue.
     """
 
     extent: int
     a: int
     b: int
     c: int | None
+    e: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Contraction:
             "uint8" for "int8".
         c_type: how C is stored. Default: as the elements; int32 for int8. Sums of 16-bit floats are float32 and are
             rounded once, at the end.
+        epilogue: what each sum goes through before it is stored; not with `accumulate` or `dynamic`. `c_type` is then
+            the type of its result.
     """
 
     axes: tuple[Axis, ...]
@@ -60,6 +65,7 @@ class Contraction:
     a_type: str = ""
     b_type: str = ""
     c_type: str = ""
+    epilogue: Epilogue | None = None
 
     @property
     def types(self) -> tuple[str, str, str]:
@@ -71,8 +77,9 @@ class Contraction:
 class Kernel:
     """A planned contraction.
 
-    The function is `void name(ptr ptrs, ptr dims, i64 begin, i64 end)`, with ptrs[1..3] = A, B, C; it computes the
-    units [begin, end) of [0, total). Units are independent, so the result does not depend on how they are shared out.
+    The function is `void name(ptr ptrs, ptr dims, i64 begin, i64 end)`, with ptrs[1..3] = A, B, C, then the further
+    tensors of the epilogue; it computes the units [begin, end) of [0, total). Units are independent, so the result does
+    not depend on how they are shared out.
     """
 
     spec: Contraction
@@ -185,7 +192,7 @@ def alike(spec: Contraction, other: Kernel, vector_bytes: int, has: Collection[s
 def matters_of(spec: Contraction, has: Collection[str]) -> tuple[str, ...]:
     """The instructions of the target that matter for the elements of a contraction."""
     plain = spec.dtype in ("float32", "float64", "int32", "int64")
-    return () if plain else tuple(i for i in INSTRUCTIONS if i in has)
+    return () if plain and spec.epilogue is None else tuple(i for i in INSTRUCTIONS if i in has)
 
 
 def scheduled(spec: Contraction, vector_bytes: int, matters: tuple[str, ...], candidate: Candidate) -> Kernel:
@@ -197,6 +204,7 @@ def scheduled(spec: Contraction, vector_bytes: int, matters: tuple[str, ...], ca
         a, b, a_type, b_type = b, a, b_type, a_type
     s = Schedule(
         dtype=spec.dtype, accumulate=spec.accumulate, dynamic=spec.dynamic, vector_bytes=vector_bytes,
-        a_offset=a, b_offset=b, a_type=a_type, b_type=b_type, c_type=c_type, has=matters, **parts,
+        a_offset=a, b_offset=b, a_type=a_type, b_type=b_type, c_type=c_type, has=matters, epilogue=spec.epilogue,
+        **parts,
     )  # fmt: skip
     return Kernel(spec, spread(block_reduce(s, packed), cycles), cycles, way_of(parts, packed))

@@ -137,7 +137,7 @@ def spread_rows(s: Schedule, cycles: float) -> Schedule:
         size = next(n for n in sizes if n == d.extent or (rows * n >= 128 * d.extent and each * n >= wanted * d.extent))
         size = max(n for n in sizes if n <= size and (n == 1 or rows * n <= most * d.extent))
         if size < d.extent:
-            units.append(Dim(d.extent // size, d.a * size, d.b * size, d.c * size))
+            units.append(d.every(size))
             each, rows = each * size / d.extent, rows * size // d.extent
         if size > 1:
             inner.insert(0, replace(d, extent=size))

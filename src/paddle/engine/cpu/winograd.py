@@ -7,11 +7,13 @@ x tiles x output channels) and at last transforms M back into the result. V and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ..ops.winograd import block_of
+from .epilogue import Applied, Epilogue
 from .nest import Num, Values
+from .ssa import Features
 from .transforms import CACHE, FAR, SIZE, Tiles
 
 LONGEST = 128  # products in a sum; such sums are added up, which keeps errors small
@@ -98,9 +100,16 @@ class Winograd:
 
 
 class _Kernel(Tiles):
-    def __init__(self, s: Winograd):
+    """The lines of the function.
+
+    Args:
+        epilogue: what results go through before they are stored; by_channel: its tensors that have channels alone.
+        has: the instructions of the target.
+    """
+
+    def __init__(self, s: Winograd, epilogue: Epilogue | None, by_channel: Sequence[bool], has: Collection[str]):
         super().__init__(s.m, s.vector_bytes)
-        self.s = s
+        self.s, self.epilogue, self.by_channel, self.features = s, epilogue, by_channel, Features.of(has)
         self.v_row = s.channels * SIZE
         self.v_position = s.rows * self.v_row + FAR
         self.m_row = s.block * SIZE
@@ -109,7 +118,8 @@ class _Kernel(Tiles):
     def function(self, name: str) -> str:
         self.body()
         n = self.s.positions
-        return self.text(name, ("X", "U", "OUT"), {"V": n * self.v_position, "M": n * self.m_position})
+        operands = ["X", "U", "OUT", *(f"E{j}" for j in range(len(self.by_channel)))]
+        return self.text(name, operands, {"V": n * self.v_position, "M": n * self.m_position})
 
     # -- units --
     def body(self) -> None:
@@ -200,22 +210,47 @@ class _Kernel(Tiles):
 
         def tile(t: Num, _: Values) -> Values:
             n, y, x = self.place_of(self.add(first, t), s.grid)
-            ptr = self.gep("%OUT", self.mul(n, image), self.mul(k, self.m_row))
-            at = self.places(ptr, (y, x), s.m, s.size, s.o)
+            across = lambda base: self.gep(base, self.mul(n, image), self.mul(k, self.m_row))
+            at = self.places(across("%OUT"), (y, x), s.m, s.size, s.o)
+            beside = [
+                self.gep(f"%E{j}", self.mul(k, self.m_row)) if alone
+                else self.places(across(f"%E{j}"), (y, x), s.m, s.size, s.o)
+                for j, alone in enumerate(self.by_channel)
+            ]  # fmt: skip
             row = self.gep("%M", self.mul(t, self.m_row))
 
             def vector(offset: Num) -> None:
                 sums = self.positions_at(self.gep(row, offset), self.m_position)
                 made = self.both(sums, lambda x: self.of_sums(x, s.m))
+                spots = [at(offset), *(self.gep(e, offset) if isinstance(e, str) else e(offset) for e in beside)]
+                work = None
+                if self.epilogue is not None:
+                    work = Applied(self.epilogue, self.features, self.lines, self.intrinsics, self.lanes)
                 # results past an edge go where the last one goes, before it does
-                for line, ptrs in reversed(list(zip(made, at(offset)))):
-                    for value, p in reversed(list(zip(line, ptrs))):
-                        self.store(value, p, self.lanes)
+                for i in reversed(range(s.m)):
+                    for j in reversed(range(s.m)):
+                        here = [p if isinstance(p, str) else p[i][j] for p in spots]
+                        for value, p in self.finished(work, made[i][j], here):
+                            self.store(value, p, self.lanes)
 
             self.along(valid, last, vector)
             return []
 
         self.loop(count, tile)
+
+    def finished(self, work: Applied | None, sum: str, at: list[str]) -> list[tuple[str, str]]:
+        """What is stored of a vector of results, and where. at: its place in the result and in the further tensors."""
+        if work is None:
+            return [(sum, at[0])]
+
+        def read(j: int) -> str:
+            key = ("read", at[1 + j])
+            if key not in work.known:
+                work.known[key] = self.load(at[1 + j], self.lanes)
+            return work.known[key]
+
+        found, e = work.values(sum, read), work.e
+        return [(found[e.result], at[0]), *((found[place], at[1 + j]) for j, place in e.stores)]
 
 
 def plan(x: tuple[int, ...], channels: int, tile: int, vector_bytes: int) -> Winograd:
@@ -229,6 +264,11 @@ def plan(x: tuple[int, ...], channels: int, tile: int, vector_bytes: int) -> Win
     return replace(whole, together=together)
 
 
-def text(s: Winograd, name: str) -> str:
-    """The function `void name(ptr ptrs, ptr dims, i64 begin, i64 end)`: ptrs[1..3] = input, weights, result."""
-    return _Kernel(s).function(name)
+def text(
+    s: Winograd, name: str, epilogue: Epilogue | None = None, by_channel: Sequence[bool] = (), has: Collection[str] = ()
+) -> str:
+    """The function `void name(ptr ptrs, ptr dims, i64 begin, i64 end)`: ptrs[1..3] = input, weights, result.
+
+    The further tensors of an epilogue follow, all of float32; those not `by_channel` lie as the result does.
+    """
+    return _Kernel(s, epilogue, by_channel, has).function(name)

@@ -80,8 +80,15 @@ def _work(s: Step, lowering: Lowering | None) -> Work:
     read, written = (sum(v.type.nbytes for v in values) for values in (s.inputs, s.outputs))
     if isinstance(s, ProductStep):
         operations, read = _product(s.product)
+        if s.finish is not None:
+            name = _name(s)
+            operations += out.type.size * s.finish.epilogue.each(lambda j: False)
+            read += sum(v.type.nbytes for v in s.inputs if v not in (s.product.a.key, s.product.b.key))
     elif isinstance(s, WinogradStep):  # the products are nearly all of it
-        operations = 2.0 * math.prod(s.inputs[1].shape[1:3]) * out.shape[2] * s.tiles
+        operations = 2.0 * math.prod(s.inputs[1].shape[1:3]) * s.node.outputs[0].shape[2] * s.tiles
+        if s.finish is not None:
+            name = _name(s)
+            operations += out.type.size * s.finish.epilogue.each(lambda j: False)
     elif isinstance(s, WinogradGradStep):
         n, _, inputs, h, w = s.inputs[0].shape
         operations = 2.0 * 36 * n * -(-(h - 2) // 4) * -(-(w - 2) // 4) * inputs * s.inputs[1].shape[2]
@@ -103,7 +110,7 @@ def _loops(out: Value, lowering: Lowering) -> Loops:
     return Loops(scope, variables, [Store(lowering.operand(out), at, value)])
 
 
-def _name(s: LoopStep) -> str:
+def _name(s: LoopStep | ProductStep | WinogradStep) -> str:
     """The operators whose values are computed in a step, the most telling ones."""
     if any(v.node is s.node for v in s.inputs):
         return f"{s.node.op.name} (parts added)"  # of a long sum, see split.py
@@ -115,7 +122,7 @@ def _name(s: LoopStep) -> str:
             continue
         seen.add(v)
         found[v.node.op.name] = None
-        if s.loops is not None:
+        if not isinstance(s, LoopStep) or s.loops is not None:
             todo.extend(v.node.inputs)
     names = [n for n in reversed(found) if n not in _MOVES] or list(found)
     return "+".join(names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"])
