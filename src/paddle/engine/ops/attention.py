@@ -28,7 +28,7 @@ def sums_of(dtype: DType) -> DType:
 
 
 WIDEST = 1024  # bytes of a head for which the kernels have room
-FEW, FEW_HALF = 16, 96  # queries or keys up to which whole scores are as fast, and small; in 16-bit types
+FEW, FEW_HALF = 16, 192  # queries or keys up to which whole scores are as fast, and small; in 16-bit types
 
 
 def suits(queries: int, keys: int, width: int, dtype: DType) -> bool:
