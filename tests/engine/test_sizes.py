@@ -28,6 +28,14 @@ def test_what_follows_from_one_size(f):
         assert rule((n,)) == f(n)
 
 
+def test_one_over_zero_is_not_asked_for():
+    for make in (lambda x: x, lambda x: Number(x, types.float32)):
+        rule = explained([make(1.0 / (n - 40)) for (n,) in ONE], ONE)
+        assert rule((50,)) == make(0.1)
+        with pytest.raises(Unexplained):
+            rule((40,))
+
+
 def test_two_sizes():
     for f in (
         lambda a, b: a,
@@ -51,7 +59,9 @@ def test_what_stays_is_fixed():
 @pytest.mark.parametrize("f", [
     lambda n: min(n, 35), lambda n: max(n, 30), lambda n: n // 3, lambda n: -(-n // 16), lambda n: n % 7,
     lambda n: n**3 + 1, lambda n: "short" if n < 20 else "long", lambda n: (1,) * (n // 10), lambda n: 0.1 * n,
-    lambda n: n if n < 40 else 0.5,
+    lambda n: n if n < 40 else 0.5, lambda n: n + 0.5, lambda n: n * 5e-324, lambda n: [float("nan"), 2.5][n % 2],
+    lambda n: [float("inf"), 2.5][n % 2], lambda n: Number(n + 0.5, types.float32),
+    lambda n: Number([float("nan"), 2.5][n % 2], types.float32), lambda n: Number(n * 5e-324, types.float64),
     lambda n: np.arange(n), lambda n: object(), lambda n: TensorType((2,), types.int8 if n < 20 else types.int16),
 ])  # fmt: skip
 def test_what_does_not_follow(f):

@@ -196,10 +196,23 @@ def fraction(samples: Sequence[float], sizes: Sequence[Sizes]) -> Rule:
     if all(x.is_integer() for x in samples):
         rule = whole([int(x) for x in samples], sizes)
         return lambda sizes: float(rule(sizes))
-    if all(x and abs(1.0 / x) < 2**53 and 1.0 / round(1.0 / x) == x for x in samples):
-        below = whole([round(1.0 / x) for x in samples], sizes)
-        return lambda sizes: 1.0 / below(sizes)
-    raise Unexplained
+    below = [_below(x) for x in samples]
+    if any(n == 0 or 1.0 / n != x for n, x in zip(below, samples)):
+        raise Unexplained
+    rule = whole(below, sizes)
+    return lambda sizes: _one_over(rule(sizes))
+
+
+def _below(x: float) -> int:
+    """The integer n for which x is about 1 / n; 0 if there is none."""
+    n = 1.0 / x if x else 0.0
+    return round(n) if abs(n) < 2**53 else 0  # infinite for the smallest of numbers, nan for nan
+
+
+def _one_over(n: int) -> float:
+    if n == 0:
+        raise Unexplained
+    return 1.0 / n
 
 
 def number(samples: Sequence[Any], sizes: Sequence[Sizes], dtype: DType) -> Rule:
@@ -207,10 +220,10 @@ def number(samples: Sequence[Any], sizes: Sequence[Sizes], dtype: DType) -> Rule
     if all(repr(x) == repr(samples[0]) for x in samples):
         return Fixed(Number(samples[0], dtype))
     if all(type(x) is float for x in samples) and not all(x.is_integer() for x in samples):
-        below = [round(1.0 / x) if x else 0 for x in samples]
+        below = [_below(x) for x in samples]
         if any(n == 0 or Number(1.0 / n, dtype).value != x for n, x in zip(below, samples)):
             raise Unexplained
         rule = whole(below, sizes)
-        return lambda sizes: Number(1.0 / rule(sizes), dtype)
+        return lambda sizes: Number(_one_over(rule(sizes)), dtype)
     rule = explained(samples, sizes)
     return lambda sizes: Number(rule(sizes), dtype)

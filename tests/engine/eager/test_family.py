@@ -136,6 +136,41 @@ def test_programs_that_ask_for_sizes(name, alone, monkeypatch):
     equal(taken(run)[0], without(run, monkeypatch))
 
 
+def test_numbers_that_do_not_follow_from_sizes(alone, monkeypatch):
+    def use(y):
+        return (y * (float(y.sum()) + 7.5), y * float("nan" if y.shape[0] % 2 else 2.5), y + 1.0 / (y.shape[0] - 11.5))
+
+    run = lambda: linear(ORDER, use)
+    equal(taken(run)[0], without(run, monkeypatch))
+
+
+def test_backward_of_values_that_were_read(alone, monkeypatch):
+    """Steps of backwards are found by keys; those that samples and programs of their own have recorded stay."""
+
+    def run(sizes):
+        w, v = paddle.ones([4]), paddle.full([4], 2.0)
+        w.stop_gradient = v.stop_gradient = False
+        found = []
+        for n in sizes:
+            x = paddle.to_tensor(np.random.default_rng(n).standard_normal((n, 4)).astype("float32"))
+            h = (x * w).tanh()
+            y = (h * v).sum()
+            found += [h.numpy(), y.numpy()]
+            y.backward()
+            found += [w.grad.numpy(), v.grad.numpy()]
+        return found
+
+    for sizes in (
+        [10, 33, 3, 28, 31, 9, 33],
+        [10, 33, 3, 28, *[9, 12, 9, 12, 9, 31] * 3],
+        [*ORDER, *ORDER, 15, *ORDER],
+    ):
+        forget_programs()
+        found, count = taken(lambda sizes=sizes: run(sizes))
+        assert count
+        equal(found, without(lambda sizes=sizes: run(sizes), monkeypatch))
+
+
 def test_templates_are_taken(alone):
     for name in ("slices", "shapes", "numbers", "joined"):
         forget_programs()

@@ -386,8 +386,9 @@ class Template:
                 if program.run.resize(sizes) != [(slots[s] if s in slots else fixed[s]).shape for s in made]:
                     raise Unexplained
         for key in self.known:
-            tape.backwards.pop(key, None)
-        tape.backwards.update(takers)
+            tape.end_loan(key)
+        for key, known in takers.items():
+            tape.lend(key, known)
         self.known = list(takers)
         for node, op, refs, types in changed:
             node.op, node.refs, node.types, node.type = op, refs, types, types[0] if types else None

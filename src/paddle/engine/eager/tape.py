@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -397,6 +398,24 @@ _backwards_age = [
 ]  # changes when they are forgotten: steps in the trie that were known until then are not taken any more
 
 
+_lent: Counter[Any] = Counter()  # keys that no recorded step has, only templates do: how many of these
+
+
+def lend(key: Any, known: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    """A template has a step of this key from now on, see family.py."""
+    if key not in backwards or key in _lent:
+        backwards[key] = known
+        _lent[key] += 1
+
+
+def end_loan(key: Any) -> None:
+    """A template that had a step of this key has other sizes now."""
+    if key in _lent:
+        _lent[key] -= 1
+        if not _lent[key]:
+            del _lent[key], backwards[key]
+
+
 def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
     """backward of a value of an earlier flush: graphs of equal structure share one step of the trie.
 
@@ -409,6 +428,7 @@ def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
     key, reads, aliases, leaves, nodes = form
     if len(backwards) > 1024:
         backwards.clear()
+        _lent.clear()
         _backwards_age[0] += 1
     key = ("backward", _backwards_age[0], root.type, key)
 
@@ -419,6 +439,7 @@ def _backward_of_records(trace: Trace, root: Tensor, retain: bool) -> bool:
         takers = tuple(i for i, state in enumerate(leaves) if state in found)
         tensors, heights = rows.flattened([found[leaves[i]] for i in takers])
         backwards[key] = takers, heights
+        _lent.pop(key, None)
         return tuple(tensors)
 
     if not leaves:
