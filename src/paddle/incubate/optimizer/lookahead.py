@@ -62,7 +62,7 @@ class LookAhead:
             if self._steps % self.k == 0:
                 slow = slow + self.alpha * (p - slow)
                 self._slow[p.name] = slow
-                p.data = slow
+                p.set_value(slow)
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Clears the gradients of the parameters."""
