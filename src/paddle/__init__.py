@@ -52,3 +52,14 @@ def __getattr__(name):
 
         return MmapStorage
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _settle():
+    """Looks at once at all that was loaded, so that Python need not do it in the midst of the first step."""
+    import gc
+
+    if gc.isenabled():
+        gc.collect()
+
+
+_settle()

@@ -503,3 +503,26 @@ def test_an_interrupt_right_after_a_program_has_run(monkeypatch, flag):
             monkeypatch.undo()
         assert w.tolist() == [2.0 ** (i + 1), 2.0 ** (i + 2)]
         assert v.tolist() == [3 + 2.0 ** (i + 2) - 2, 4 + 2.0 ** (i + 3) - 4]
+
+
+def test_state_stays_in_its_buffer():
+    """Parameters are written over in place, and not moments in their stead: addresses are known run after run."""
+    from paddle import nn
+
+    layer = nn.Sequential(nn.Linear(40, 40), nn.Tanh(), nn.Linear(40, 40))
+    optimizer = paddle.optimizer.Adam(1e-3, parameters=layer.parameters())
+    x = paddle.ones([8, 40])
+    was = flags.get("FLAGS_eager_compile")
+    flags.set_("FLAGS_eager_compile", "always")
+    try:
+        places = []
+        for _ in range(6):
+            loss = layer(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            float(loss)
+            places.append([p.buffer.__array_interface__["data"][0] for p in layer.parameters()])
+    finally:
+        flags.set_("FLAGS_eager_compile", was)
+    assert places[3] == places[4] == places[5]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -104,32 +105,47 @@ class MemoryPlan:
         safe = max((i + 1 for i, s in enumerate(self.steps) if may_fail(s)), default=0)
         self.overwrite(index, free - blocked, safe, seen)
         free -= {place.base[1] for v, place in self.place.items() if v not in index}
-        for r, j in seen.items():
+        reads = self.reads(free - blocked) if self.loops else {}
+        users = Counter(i for r in seen for i in reads.get(r, ()))
+        for r, j in sorted(seen.items(), key=lambda e: (len(reads.get(e[0], ())), e[1])):
             if r in self.place:
                 self.taken[j] = self.place[r].base[1]
                 continue
             step = self.first[r]
-            chosen = None
+            found = []
             if self.loops and step >= safe and isinstance(self.steps[step], LoopStep):
-                for i in sorted(free - blocked):
+                own = reads.get(r, ())
+                for i in free - blocked:
                     x = self.graph.inputs[i]
+                    last = self.last.get(x, -1)
                     # another shape would be a view, which nothing can be written over at the next run
-                    if x.shape != self.graph.outputs[j].shape or x.dtype is not r.dtype or self.last.get(x, -1) > step:
+                    if x.shape != self.graph.outputs[j].shape or x.dtype is not r.dtype or last > step or last < 0:
                         continue
-                    if self.last.get(x, -1) == step:
-                        if not in_place(self.steps[step], x, r, self.root_of):
-                            continue
-                        self.shared.setdefault(step, {})[x] = r
-                    elif self.last.get(x, -1) < 0:
-                        continue
-                    chosen = i
-                    break
-            if chosen is None:
+                    if last < step or in_place(self.steps[step], x, r, self.root_of):
+                        # what a result is the next state of is read by few others; so buffers stay with their Tensors
+                        found.append((i not in own, last != step, users[i], i))
+            if not found:
                 self.place[r] = Place(("output", j))
-            else:
-                free.discard(chosen)
-                self.taken[j] = chosen
-                self.place[r] = Place(("input", chosen))
+                continue
+            *_, chosen = min(found)
+            x = self.graph.inputs[chosen]
+            if self.last[x] == step:
+                self.shared.setdefault(step, {})[x] = r
+            free.discard(chosen)
+            self.taken[j] = chosen
+            self.place[r] = Place(("input", chosen))
+
+    def reads(self, inputs: set[int]) -> dict[Value, set[int]]:
+        """Which of some inputs every output follows from."""
+        bits = {self.root_of(self.graph.inputs[i]): 1 << i for i in inputs}
+        for s in self.steps:
+            found = 0
+            for v in s.inputs:
+                found |= bits.get(self.root_of(v), 0)
+            for v in s.outputs:
+                bits[self.root_of(v)] = bits.get(self.root_of(v), 0) | found
+        outputs = {self.root_of(v) for v in self.graph.outputs}
+        return {r: {i for i in inputs if bits.get(r, 0) >> i & 1} for r in outputs}
 
     def overwrite(self, index: dict[Value, int], free: set[int], safe: int, outputs: dict[Value, int]) -> None:
         """Places the results of host steps that can be written into the buffer of an input that is needed no more."""
