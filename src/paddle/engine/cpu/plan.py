@@ -137,13 +137,13 @@ class MemoryPlan:
 
     def reads(self, inputs: set[int]) -> dict[Value, set[int]]:
         """Which of some inputs every output follows from."""
-        bits = {self.root_of(self.graph.inputs[i]): 1 << i for i in inputs}
-        for s in self.steps:
+        bits = {self.graph.inputs[i]: 1 << i for i in inputs}
+        for node in self.graph.nodes:  # a step may compute several results side by side
             found = 0
-            for v in s.inputs:
-                found |= bits.get(self.root_of(v), 0)
-            for v in s.outputs:
-                bits[self.root_of(v)] = bits.get(self.root_of(v), 0) | found
+            for v in node.inputs:
+                found |= bits.get(v, 0)
+            for v in node.outputs:
+                bits[v] = found
         outputs = {self.root_of(v) for v in self.graph.outputs}
         return {r: {i for i in inputs if bits.get(r, 0) >> i & 1} for r in outputs}
 
