@@ -95,6 +95,8 @@ class Family:
                 self.templates[form] = Template(base, spread(self.samples[form]))
             except Unexplained:
                 continue
+            if before is not None:
+                before.leave()  # its sizes are known: they get a program of their own
 
     def take(self, type_: TensorType, key: Any) -> TrieNode | None:
         """The step for a leaf of this type, if a template takes it."""
@@ -217,7 +219,7 @@ class Template:
             raise Unexplained
         self.takers: list[tuple[Rule, Any]] = []  # of backwards of earlier programs, by the rule of their keys
         self.nodes = [TrieNode(None, n.grad) for n in parts[0][0]]
-        self.edges = self._edges([edges for _, edges in parts], sizes)
+        self._edges([edges for _, edges in parts], sizes)
         place = [{id(n): i for i, n in enumerate(nodes)} for nodes, _ in parts]
         self.steps: list[Any] = []
         self.outs: list[Any] = []
@@ -242,9 +244,10 @@ class Template:
         return tuple(type_.shape[j] for j in self.axes)
 
     # -- learning --
-    def _edges(self, samples: list[list[tuple[int, Any, int]]], sizes: list[Sizes]) -> list[tuple[int, Rule, int]]:
-        """The ways by place, with rules for their keys; those to steps that are not used any more are left out."""
-        found = []
+    def _edges(self, samples: list[list[tuple[int, Any, int]]], sizes: list[Sizes]) -> None:
+        """The ways from each step, with rules for their keys, and the steps from which a key changes."""
+        self.children: list[list[tuple[Rule, int]]] = [[] for _ in self.nodes]
+        changing = set()
         for each in zip(*samples):
             if len({(a, b) for a, _, b in each}) > 1:
                 raise Unexplained
@@ -254,12 +257,11 @@ class Template:
                 if takers[0] is None or any(t != takers[0] for t in takers):
                     raise Unexplained
                 self.takers.append((rule, takers[0]))
-            found.append((each[0][0], rule, each[0][2]))
-        self.changing = sorted({a for a, rule, _ in found if type(rule) is not Fixed})
-        self.children: list[list[tuple[Rule, int]]] = [[] for _ in self.nodes]
-        for a, rule, b in found:
-            self.children[a].append((rule, b))
-        return found
+            start, _, to = each[0]
+            self.children[start].append((rule, to))
+            if type(rule) is not Fixed:
+                changing.add(start)
+        self.changing = sorted(changing)
 
     def _node(self, node: TrieNode, each: list[TrieNode], place: list[dict[int, int]], sizes: list[Sizes]) -> None:
         first = each[0]

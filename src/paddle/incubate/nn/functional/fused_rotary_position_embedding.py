@@ -69,7 +69,7 @@ def fused_rotary_position_embedding(
         tables = [gather(t, at).reshape([*position_ids.shape, 1, width]) for t in (sin_SK, cos_SK)]
     if time_major:
         tables = [t.transpose([1, 0, 2, 3]) for t in tables]
-    return tuple(None if t is None else _turned(t, *tables, use_neox_rotary_style) for t in (q, k, v))  # type: ignore
+    return tuple(None if t is None else _turned(t, *tables, use_neox_rotary_style) for t in (q, k, v))
 
 
 def _turned(x: Any, sin: Any, cos: Any, neighbours: bool) -> Any:
