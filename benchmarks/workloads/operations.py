@@ -1,7 +1,7 @@
 """The cost of an operation: a chain of 1,000 adds and multiplies of small tensors.
 
-The bound is held against eager PyTorch: both sides go through Python for each operation. torch.compile, shown beside
-it, traces the chain once and calls the result.
+The rows of `operations` go through Python for each operation on both sides, and are held against eager PyTorch. Those
+of `captured` call the chain as one program, and are held against the better of eager PyTorch and torch.compile.
 """
 
 from __future__ import annotations
@@ -24,14 +24,20 @@ def _chain(x, a, b):
     return x
 
 
-def paddle_without_gradient() -> Step:
+def _captured():
+    import paddle
+
+    return paddle.jit.to_static(_chain, full_graph=True)
+
+
+def paddle_without_gradient(chain=_chain) -> Step:
     import paddle
 
     xs = [paddle.to_tensor(x) for x in _data()]
     a, b = paddle.full([SIZE], 0.99), paddle.full([SIZE], 0.01)
 
     def step(i: int) -> float:
-        return float(_chain(xs[i % 8], a, b).sum())
+        return float(chain(xs[i % 8], a, b).sum())
 
     return step
 
@@ -49,7 +55,7 @@ def torch_without_gradient(compile: bool) -> Step:
     return step
 
 
-def paddle_with_gradient() -> Step:
+def paddle_with_gradient(chain=_chain) -> Step:
     import paddle
 
     xs = [paddle.to_tensor(x) for x in _data()]
@@ -57,7 +63,7 @@ def paddle_with_gradient() -> Step:
     b = paddle.to_tensor(np.full(SIZE, 0.01, "float32"), stop_gradient=False)
 
     def step(i: int) -> float:
-        loss = _chain(xs[i % 8], a, b).sum()
+        loss = chain(xs[i % 8], a, b).sum()
         loss.backward()
         value = float(loss)
         a.clear_gradient()
@@ -88,4 +94,8 @@ def torch_with_gradient(compile: bool) -> Step:
 WORKLOADS = {
     "operations_gradient": Workload(paddle_with_gradient, torch_with_gradient, 60, 5, 30, bound=0.5, rivals=("torch",)),
     "operations": Workload(paddle_without_gradient, torch_without_gradient, 60, 5, 30, bound=0.7, rivals=("torch",)),
+    "captured_gradient": Workload(
+        lambda: paddle_with_gradient(_captured()), torch_with_gradient, 60, 30, 30, bound=0.5
+    ),
+    "captured": Workload(lambda: paddle_without_gradient(_captured()), torch_without_gradient, 60, 30, 30, bound=0.7),
 }

@@ -21,7 +21,7 @@ from .nn.initializer.lazy_init import LazyGuard
 from .tensor import *
 from .tensor.tensor import Size, Tensor
 from .utils import dlpack as _dlpack
-from . import amp, io, metric, static, distributed, hapi, callbacks, vision
+from . import amp, io, metric, static, distributed, hapi, callbacks, vision, jit
 from .amp.auto_cast import get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype, is_autocast_enabled
 from .distributed.parallel import DataParallel
 from .hapi import Model, flops, summary

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, types
-from ..engine.eager.trace import from_array
+from ..engine.eager import capture
+from ..engine.eager.trace import from_array, local
 from ..engine.ops import random as ops
 from ..engine.types import DType
 from ..tensor.tensor import Tensor
@@ -161,7 +162,10 @@ def default_generator() -> Generator:
 
 def next_key(generator: Generator | None = None) -> Tensor:
     """A fresh key for one random operator: int64[2], an input of the program."""
-    return from_array((generator or _default).next())  # type: ignore[return-value]
+    source = generator or _default
+    if local.trace.abstract:
+        return capture.random_key(lambda: from_array(source.next()))  # type: ignore[return-value]
+    return from_array(source.next())  # type: ignore[return-value]
 
 
 def seed(seed: int) -> Generator:

@@ -21,6 +21,7 @@ from ..ops.number import Number
 from ..ops.rows import add_grads, dense
 from ..types import TensorType
 from . import rows
+from . import trace as tracing
 from .trace import (
     STUCK,
     TENSOR,
@@ -750,6 +751,8 @@ def keep_records(trace: Trace, slots: Iterable[int]) -> bool:
     freed, given = here.freed, here.given
     for slot in slots:
         t = trace.values.get(slot)
+        if t is not None and t.buffer is not None and not tracing._several:
+            continue  # a leaf: only another thread's reading gives other values an array before the flush
         if t is not None and not t.sg and t.gnode is None and slot not in given:
             if slot in freed:  # the usual case: a loss that has been differentiated
                 t.gnode = (FREED, 0)

@@ -114,6 +114,8 @@ def from_array(a: np.ndarray, sg: bool = True) -> Tensor:
     a = np.asarray(a)  # a numpy scalar has no buffer of its own
     t = make_tensor(TensorType(a.shape, dtype_of(a.dtype)), 0, 0, sg, a)
     t.made = "", errors.user_instruction()
+    if local.trace.abstract:
+        local.trace.born[id(t)] = t  # type: ignore[attr-defined]
     return t
 
 
@@ -166,6 +168,7 @@ class Trace:
 
     __slots__ = ("node", "epoch", "values", "shadows", "grad", "lock", "generic", "flush_next", "gnodes", "reads",
                  "changes", "in_layer", "amp", "promoted", "__weakref__")  # fmt: skip
+    abstract = False  # whether it records a program of which nothing is computed, see capture.py
 
     def __init__(self) -> None:
         self.grad = True
@@ -348,7 +351,7 @@ class Trace:
         else:
             out = make_tensor(types[0], self.epoch, node.slot, node.sg)
             self.values[node.slot] = out
-        if flags.get("FLAGS_eager_sync"):
+        if flags.get("FLAGS_eager_sync") and not self.abstract:
             self.flush()
         return out
 
@@ -670,6 +673,8 @@ def materialize_elsewhere(t: Tensor) -> np.ndarray:
         other = _traces.get(epoch)
         if epoch == trace.epoch:
             trace.flush()
+        elif other is not None and other.abstract:
+            other.flush()
         elif other is not None:
             from .materialize import read_foreign
             from .tape import edge_of
@@ -760,6 +765,9 @@ def take_value(x: Tensor, new: Tensor) -> None:
 
 def note_change(trace: Trace, x: Tensor, new: Tensor) -> None:
     """Remembers what x was before it stood for `new`, should the program fail that makes `new`."""
+    if trace.abstract:
+        trace.note(x)  # type: ignore[attr-defined]
+        return
     if new.epoch == trace.epoch and new.buffer is None:
         if x.epoch == trace.epoch:
             trace.changes.append((new.slot, x.slot))

@@ -1,0 +1,314 @@
+"""Capture: a function's operations are recorded into a trace of their own, on stand-ins, and nothing is computed.
+
+What comes out is one program: it can be called as one step of the running trace, and be made a graph. It is the way
+from eager code to `jit.to_static`, saved models, static programs and the branches of control flow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .. import errors, types
+from ..ir.graph import Graph, Value
+from ..ops.elementwise import Detach
+from ..ops.number import Constant, Number
+from ..types import TensorType
+from . import tape
+from . import trace as tracing
+from .trace import Tensor, Trace, TrieNode, local, make_tensor
+
+_KEY = TensorType((2,), types.int64)
+
+
+class ValueNeeded(RuntimeError):
+    """A value was asked for that does not exist while operations are being recorded into a program."""
+
+
+class _Capture(Trace):
+    """The trace of a capture. Tensors of outside stay where they are; leaves of their kind stand for them.
+
+    Attributes:
+        outer: the trace that goes on after the capture.
+        entered: leaf slot of a Tensor that was made elsewhere, by its id, and the Tensor. sources: what is read there.
+        born: Tensors with values that were made within: constants, which nobody outside can see change.
+        snapshots: what Tensors of outside were before a change. grads: the same for gradients of leaves.
+        keys: leaf slots of random keys: each run needs new ones.
+    """
+
+    __slots__ = ("outer", "entered", "sources", "born", "snapshots", "grads", "keys")
+    abstract = True
+
+    def __init__(self, outer: Trace, amp: Any, grad: bool):
+        super().__init__()
+        self.outer, self.amp, self.grad = outer, amp, grad
+        self.in_layer = True  # calls of Layers end no program here
+        self.entered: dict[int, tuple[int, Tensor]] = {}
+        self.snapshots: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
+        self.grads: dict[int, tuple[Any, Any, bool]] = {}
+        self.keys: list[tuple[int, Callable[[], Tensor]]] = []
+        self.sources: list[tuple[Tensor, int]] = []
+        self.born: dict[int, Tensor] = {}
+        self.node = TrieNode(None, grad)
+
+    def leaf(self, type_: TensorType, kind: int) -> int:
+        """A new leaf."""
+        node = self.child(1)
+        node.type, node.types = type_, (type_,)
+        node.sg = kind == 0
+        node.sgs = (node.sg,)
+        node.refs = (kind,)
+        self.publish((len(self.values), "leaf"), node)
+        self.node = node
+        return node.slot
+
+    def stand_in(self, type_: TensorType, sg: bool) -> Tensor:
+        """A Tensor without a value, for an argument."""
+        slot = self.leaf(type_, 0 if sg else 1)
+        t = self.values[slot] = make_tensor(type_, self.epoch, slot, sg)
+        return t
+
+    def enter(self, t: Tensor) -> int:
+        known = self.entered.get(id(t))
+        if known is not None:
+            return known[0]
+        edge = tape.edge_of(t)
+        slot = self.leaf(t.type, 0 if t.sg else 1)
+        stand = self.values[slot] = make_tensor(t.type, self.epoch, slot, t.sg)
+        if isinstance(edge, tuple):
+            stand.gnode = edge
+        elif edge is not None:
+            stand.leaf = edge
+            self.grads[id(t)] = (edge, edge.grad, edge.zero)
+        self.entered[id(t)] = (slot, t)
+        self.sources.append((tracing.shadow(t) if id(t) in self.born else t, slot))
+        return slot
+
+    def note(self, x: Tensor) -> None:
+        """Called before a Tensor takes another value in place."""
+        if x.epoch != self.epoch and id(x) not in self.snapshots and id(x) not in self.born:
+            self.enter(x)
+            self.snapshots[id(x)] = (x, (x.type, x.epoch, x.slot, x.sg, x.buffer, x.gnode, x.leaf, x.kin))
+
+    def update(
+        self, key: Any, reads: Sequence[Tensor], writes: Sequence[Tensor], fn: Callable[[], Sequence[Tensor]]
+    ) -> None:
+        grad, amp = self.grad, self.set_amp(None)
+        self.set_grad(False)
+        try:
+            news = fn()
+        finally:
+            self.set_grad(grad)
+            self.set_amp(amp)
+        for x, new in zip(writes, news):
+            if new is x:
+                continue
+            self.note(x)
+            if new.epoch != self.epoch:
+                new = Detach()(new)
+            x.type, x.epoch, x.slot, x.buffer = new.type, new.epoch, new.slot, None
+            self.values[x.slot] = x
+            if x.kin is not None:
+                tracing.share_change(x)
+
+    def publish(self, key: Any, node: TrieNode) -> None:
+        self.node.children[key] = node
+
+    def promote_numbers(self, node: TrieNode, op: Any, args: tuple[Any, ...]) -> None:
+        return None
+
+    def is_full(self) -> bool:
+        return False
+
+    def flush_before_next(self) -> None:
+        """Programs do not end within a capture."""
+
+    def flush(self) -> None:
+        raise ValueNeeded(
+            errors.message(
+                "PreconditionNotMet",
+                "A value was asked for while the function is being recorded as one program.",
+                expected="operations on Tensors only",
+                received="numpy(), item(), print, or Python control flow that needs the value of a Tensor",
+                hint="paddle.static.nn.cond and while_loop choose and repeat inside a program; with full_graph=False"
+                " to_static runs the function as Python.",
+            )
+        )
+
+
+class Captured:
+    """One program made of a function's operations.
+
+    Attributes:
+        steps: those that make values, in order.
+        inputs: leaf slots of the arguments.
+        externals: Tensors of outside that it reads, each with its leaf slot.
+        keys: leaf slots of random keys with the generator each is taken from.
+        result: what the function returned; its Tensors belong to the capture.
+        changes: Tensors of outside that it changes in place, each with the slot of the new value.
+        grads: leaves outside whose gradient it sets: Tensor and slot.
+    """
+
+    __slots__ = ("steps", "inputs", "externals", "keys", "result", "changes", "grads", "epoch")
+    steps: list[TrieNode]
+    inputs: list[int]
+    externals: list[tuple[Tensor, int]]
+    keys: list[tuple[int, Callable[[], Tensor]]]
+    result: Any
+    changes: list[tuple[Tensor, int]]
+    grads: list[tuple[Tensor, int]]
+    epoch: int
+
+    def slot(self, t: Tensor) -> int | None:
+        """Where a Tensor of the result is made; None for one of outside."""
+        return t.slot if t.epoch == self.epoch else None
+
+    def graph(self, slots: Sequence[int]) -> tuple[Graph, list[int]]:
+        """The graph that gives the values of `slots`.
+
+        Returns:
+            The graph and its inputs' slots: all arguments, then of externals and keys those that are read.
+        """
+        needed = set(slots)
+        for step in reversed(self.steps):
+            if step.op is not None and (step.op.effect or any(step.slot + i in needed for i in range(len(step.types)))):
+                needed.update(r for r in step.refs if type(r) is int)
+        graph = Graph("program")
+        env: dict[int, Value] = {}
+        numbers: dict[Number, Value] = {}
+        by_slot = {s.slot: s for s in self.steps if s.op is None}
+        others = [s for _, s in self.externals] + [s for s, _ in self.keys]
+        leaves = [*self.inputs, *(s for s in others if s in needed)]
+        for s in leaves:
+            env[s] = graph.input(by_slot[s].types[0])
+        for step in self.steps:
+            wanted = step.op is not None and any(step.slot + i in needed for i in range(len(step.types)))
+            if not wanted and not (step.op is not None and step.op.effect):
+                continue
+            args = []
+            for r in step.refs:
+                if isinstance(r, Number):
+                    if r not in numbers:
+                        numbers[r] = graph.add(Constant(r.value, r.dtype), ())[0]
+                    args.append(numbers[r])
+                else:
+                    args.append(env[r])
+            for i, v in enumerate(graph.add(step.op, args, step.line, step.types)):
+                env[step.slot + i] = v
+        graph.outputs = [env[s] for s in slots]
+        return graph, leaves
+
+    def replay(self, tensors: Sequence[Tensor], slots: Sequence[int]) -> tuple[Tensor, ...]:
+        """Records the operations anew, on other Tensors.
+
+        Args:
+            tensors: for the arguments, the externals and the keys, in this order.
+            slots: of the values that are returned.
+        """
+        leaves = [*self.inputs, *(s for _, s in self.externals), *(s for s, _ in self.keys)]
+        env: dict[int, Any] = dict(zip(leaves, tensors))
+        trace = local.trace
+        grad, amp = trace.grad, trace.set_amp(None)  # casts have been recorded as such
+        last = {}
+        for i, step in enumerate(self.steps):
+            for r in step.refs if step.op is not None else ():
+                last[r] = i
+        wanted = set(slots)
+        try:
+            for i, step in enumerate(self.steps):
+                if step.op is None:
+                    continue
+                trace.set_grad(grad and step.grad)
+                args = tuple(env[r] if type(r) is int else r for r in step.refs)
+                out = trace.record(step.op, args) if args else step.op()
+                if len(step.types) == 1:
+                    env[step.slot] = out
+                else:
+                    env.update(zip(range(step.slot, step.slot + len(out)), out))
+                for r in step.refs:
+                    if type(r) is int and last[r] == i and r not in wanted:
+                        env.pop(r, None)
+        finally:
+            trace.set_grad(grad)
+            trace.set_amp(amp)
+        return tuple(env[s] for s in slots)
+
+
+def capturing() -> bool:
+    """Whether operations are recorded into a capture now."""
+    return local.trace.abstract
+
+
+def random_key(make: Callable[[], Tensor]) -> Tensor | None:
+    """In a capture, a stand-in for a random key that `make` gives anew for each run; None elsewhere."""
+    trace = local.trace
+    if not isinstance(trace, _Capture):
+        return None
+    t = trace.stand_in(_KEY, True)
+    trace.keys.append((t.slot, make))
+    return t
+
+
+@contextlib.contextmanager
+def outside() -> Iterator[None]:
+    """Within the block, operations run as if no capture were under way: to make state that outlives it."""
+    inner = trace = local.trace
+    while isinstance(trace, _Capture):
+        trace = trace.outer
+    local.trace = trace
+    try:
+        yield
+    finally:
+        local.trace = inner
+
+
+def capture(fn: Callable[..., Any], tensors: Sequence[Any], sgs: Sequence[bool] | None = None) -> Captured:
+    """Records what `fn` does with stand-ins for Tensors. Tensors of outside that it changes are as before afterwards.
+
+    Args:
+        fn: called with one stand-in per Tensor.
+        tensors: Tensors, or TensorTypes, that the stand-ins have the types of.
+        sgs: whether each stops gradients; as the Tensors do, and True for TensorTypes, where it is not given.
+
+    Raises:
+        ValueNeeded: fn asked for a value.
+    """
+    outer = local.trace
+    inner = _Capture(outer, outer.amp, outer.grad)
+    local.trace = inner
+    try:
+        stands = []
+        for i, t in enumerate(tensors):
+            type_, sg = (t, True) if isinstance(t, TensorType) else (t.type, t.sg)
+            stands.append(inner.stand_in(type_, sg if sgs is None else sgs[i]))
+        inputs = [t.slot for t in stands]  # before one of them takes another value in place
+        result = fn(*stands)
+        return _finished(inner, inputs, result)
+    finally:
+        local.trace = outer
+        for x, state in inner.snapshots.values():
+            x.type, x.epoch, x.slot, x.sg, x.buffer, x.gnode, x.leaf, x.kin = state
+        for state, g, zero in inner.grads.values():
+            state.grad, state.zero = g, zero
+
+
+def _finished(inner: _Capture, inputs: list[int], result: Any) -> Captured:
+    from .materialize import path_to
+
+    made = Captured()
+    made.epoch, made.result, made.inputs = inner.epoch, result, inputs
+    made.changes = []
+    for x, _ in inner.snapshots.values():
+        made.changes.append((x, x.slot if x.epoch == inner.epoch else inner.enter(tracing.shadow(x))))
+    made.grads = []
+    for key, (state, before, _) in inner.grads.items():
+        g = state.grad
+        if g is not before and isinstance(g, Tensor):
+            if g.epoch != inner.epoch:
+                g = Detach()(g)
+            made.grads.append((inner.entered[key][1], g.slot))
+    made.externals = inner.sources
+    made.keys = list(inner.keys)
+    made.steps = path_to(inner.node)
+    return made

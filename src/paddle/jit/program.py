@@ -1,0 +1,205 @@
+"""A function captured as programs, one for each form of its arguments."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from ..engine import errors
+from ..engine.eager import trace as tracing
+from ..engine.eager.capture import Captured, capture
+from ..nn.layer.layers import Layer
+from ..static.input import InputSpec
+from ..tensor.creation import to_tensor
+from ..tensor.tensor import Tensor
+from .structure import put_back, taken_out
+
+_local = tracing.local
+_on = [True]
+
+
+def enable_to_static(enable_to_static_bool: bool) -> None:
+    """Turns all functions of `to_static` into plain Python functions, and back.
+
+    Args:
+        enable_to_static_bool (bool): False: they run as they are written.
+
+    Raises:
+        AssertionError: not a bool.
+
+    Examples:
+        >>> @paddle.jit.to_static(full_graph=True)
+        ... def f(x):
+        ...     return x + 1
+        >>> paddle.jit.enable_to_static(False)
+        >>> float(f(paddle.to_tensor(1.0)))
+        2.0
+        >>> paddle.jit.enable_to_static(True)
+    """
+    if not isinstance(enable_to_static_bool, bool):
+        raise errors.asserted(
+            "enable_to_static: this is neither True nor False.",
+            expected="a bool",
+            received=f"enable_to_static_bool: {enable_to_static_bool!r}",
+        )
+    _on[0] = enable_to_static_bool
+
+
+def is_enabled() -> bool:
+    return _on[0]
+
+
+class Program:
+    """One capture, ready to be called.
+
+    Attributes:
+        captured: the operations.
+        structure, places: of the result; a place is a slot of the capture, or a Tensor of outside.
+    """
+
+    __slots__ = ("captured", "structure", "places", "slots", "__weakref__")
+
+    def __init__(self, captured: Captured):
+        self.captured = captured
+        found: list[Tensor] = []
+        self.structure = taken_out(captured.result, found)
+        captured.result = None
+        self.places = [t if captured.slot(t) is None else captured.slot(t) for t in found]
+        self.slots = tuple(
+            [p for p in self.places if type(p) is int]
+            + [s for _, s in captured.changes]
+            + [s for _, s in captured.grads]
+        )
+
+    def __call__(self, tensors: list[Tensor]) -> Any:
+        captured = self.captured
+        every = [*tensors, *(t for t, _ in captured.externals), *(make() for _, make in captured.keys)]
+        if self.slots:
+            found = _local.trace.macro(self, every, lambda: captured.replay(every, self.slots))
+            made = iter(found)
+        else:
+            made = iter(())
+        values = [next(made) if type(p) is int else p for p in self.places]
+        for x, _ in captured.changes:
+            tracing.rebind(x, next(made))
+        for x, _ in captured.grads:
+            x.leaf.grad, x.leaf.zero = next(made), False  # type: ignore[union-attr]
+        return put_back(self.structure, values, [0])
+
+
+class StaticFunction:
+    """A function whose calls are programs; what `paddle.jit.to_static` gives.
+
+    Each form of arguments (types of Tensors, values of everything else, modes) is captured once; later calls run the
+    program. With full_graph False the function runs as it is written: what it records is compiled all the same.
+
+    Args:
+        function (callable): what is captured; a method has its object as `instance`.
+        input_spec (list, optional): InputSpecs of the Tensors among the arguments.
+        full_graph (bool): whether calls are programs.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        input_spec: Any = None,
+        full_graph: bool = False,
+        instance: Any = None,
+        **kwargs: Any,
+    ):
+        self._function, self._input_spec, self._full_graph = function, input_spec, full_graph
+        self._instance = None if instance is None else weakref.ref(instance)
+        self._programs: dict[Any, Program] = {}
+        self._options = kwargs
+        self._lock = threading.RLock()
+        functools.update_wrapper(self, function)
+
+    # -- binding --
+    def __get__(self, instance: Any, owner: Any = None) -> "StaticFunction":
+        if instance is None:
+            return self
+        name = f"_static_{self._function.__name__}"
+        bound = instance.__dict__.get(name)
+        if bound is None or bound._function is not self._function:
+            bound = StaticFunction(self._function, self._input_spec, self._full_graph, instance, **self._options)
+            instance.__dict__[name] = bound
+        return bound
+
+    @property
+    def dygraph_function(self) -> Callable[..., Any]:
+        """The function as it was written."""
+        instance = self.instance
+        return self._function if instance is None else functools.partial(self._function, instance)
+
+    @property
+    def instance(self) -> Any:
+        """The object of a method, or None."""
+        return None if self._instance is None else self._instance()
+
+    @property
+    def input_spec(self) -> Any:
+        return self._input_spec
+
+    def rollback(self) -> Any:
+        """The function as it was written; that of a Layer is its `forward` again."""
+        instance = self.instance
+        if instance is not None and instance.__dict__.get("forward") is self:
+            del instance.__dict__["forward"]
+        return self.dygraph_function
+
+    # -- calling --
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self._full_graph or not _on[0]:
+            return self.dygraph_function(*args, **kwargs)
+        tensors: list[Tensor] = []
+        if self._input_spec is not None and not kwargs:
+            args = _as_described(args, self._input_spec)
+        structure = taken_out((args, kwargs) if kwargs else args, tensors)
+        trace = _local.trace
+        key = (structure, bool(kwargs), tuple([(t.type, t.sg) for t in tensors]), trace.grad, trace.amp, self._modes())
+        program = self._programs.get(key)
+        if program is None:
+            with self._lock:
+                program = self._programs[key] = self._program(structure, bool(kwargs), tensors)
+        return program(tensors)
+
+    def _modes(self) -> Any:
+        instance = self.instance
+        if not isinstance(instance, Layer):
+            return None
+        return tuple([layer.training for layer in instance.sublayers(include_self=True)])
+
+    def _program(self, structure: Any, named: bool, tensors: list[Tensor]) -> Program:
+        function = self.converted()
+
+        def run(*stands: Any) -> Any:
+            given = put_back(structure, list(stands), [0])
+            args, kwargs = given if named else (given, {})
+            return function(*args, **kwargs)
+
+        return Program(capture(run, tensors))
+
+    def converted(self) -> Callable[..., Any]:
+        """The function with Python control flow on Tensors as operations."""
+        instance = self.instance
+        return self._function if instance is None else functools.partial(self._function, instance)
+
+    @property
+    def concrete_programs(self) -> list[Any]:
+        """The programs captured so far."""
+        return list(self._programs.values())
+
+    def __repr__(self) -> str:
+        return f"<to_static of {getattr(self._function, '__qualname__', self._function)}>"
+
+
+def _as_described(args: tuple[Any, ...], spec: Any) -> tuple[Any, ...]:
+    """Arrays and numbers for which an InputSpec stands become Tensors."""
+    specs = list(spec) if isinstance(spec, (list, tuple)) else [spec]
+    return tuple(
+        to_tensor(a, s.dtype) if isinstance(s, InputSpec) and not isinstance(a, Tensor) and hasattr(a, "dtype") else a
+        for a, s in zip(args, [*specs, *[None] * (len(args) - len(specs))])
+    )
