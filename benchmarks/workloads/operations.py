@@ -1,4 +1,4 @@
-"""The cost of an operation: a chain of 1,000 adds and multiplies of small tensors.
+"""The cost of an operation: a chain of 1,000 adds and multiplies of small tensors, and the sum.
 
 The rows of `operations` go through Python for each operation on both sides, and are held against eager PyTorch. Those
 of `captured` call the chain as one program, and are held against the better of eager PyTorch and torch.compile.
@@ -21,7 +21,7 @@ def _data() -> list[np.ndarray]:
 def _chain(x, a, b):
     for _ in range(PAIRS):
         x = x * a + b
-    return x
+    return x.sum()
 
 
 def _captured():
@@ -37,7 +37,7 @@ def paddle_without_gradient(chain=_chain) -> Step:
     a, b = paddle.full([SIZE], 0.99), paddle.full([SIZE], 0.01)
 
     def step(i: int) -> float:
-        return float(chain(xs[i % 8], a, b).sum())
+        return float(chain(xs[i % 8], a, b))
 
     return step
 
@@ -50,7 +50,7 @@ def torch_without_gradient(compile: bool) -> Step:
     chain = torch.compile(_chain) if compile else _chain
 
     def step(i: int) -> float:
-        return float(chain(xs[i % 8], a, b).sum())
+        return float(chain(xs[i % 8], a, b))
 
     return step
 
@@ -63,7 +63,7 @@ def paddle_with_gradient(chain=_chain) -> Step:
     b = paddle.to_tensor(np.full(SIZE, 0.01, "float32"), stop_gradient=False)
 
     def step(i: int) -> float:
-        loss = chain(xs[i % 8], a, b).sum()
+        loss = chain(xs[i % 8], a, b)
         loss.backward()
         value = float(loss)
         a.clear_gradient()
@@ -82,7 +82,7 @@ def torch_with_gradient(compile: bool) -> Step:
     chain = torch.compile(_chain) if compile else _chain
 
     def step(i: int) -> float:
-        loss = chain(xs[i % 8], a, b).sum()
+        loss = chain(xs[i % 8], a, b)
         loss.backward()
         value = float(loss)
         a.grad = b.grad = None
@@ -95,7 +95,7 @@ WORKLOADS = {
     "operations_gradient": Workload(paddle_with_gradient, torch_with_gradient, 60, 5, 30, bound=0.5, rivals=("torch",)),
     "operations": Workload(paddle_without_gradient, torch_without_gradient, 60, 5, 30, bound=0.7, rivals=("torch",)),
     "captured_gradient": Workload(
-        lambda: paddle_with_gradient(_captured()), torch_with_gradient, 60, 30, 30, bound=0.5
+        lambda: paddle_with_gradient(_captured()), torch_with_gradient, 1000, 30, 30, bound=0.5
     ),
-    "captured": Workload(lambda: paddle_without_gradient(_captured()), torch_without_gradient, 60, 30, 30, bound=0.7),
+    "captured": Workload(lambda: paddle_without_gradient(_captured()), torch_without_gradient, 1000, 30, 30, bound=0.7),
 }

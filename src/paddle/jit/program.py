@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine import errors
+from ..engine.eager import materialize
 from ..engine.eager import trace as tracing
 from ..engine.eager.capture import Captured, capture
 from ..nn.layer.layers import Layer
@@ -60,7 +61,8 @@ class Program:
         structure, places: of the result; a place is a slot of the capture, or a Tensor of outside.
     """
 
-    __slots__ = ("captured", "structure", "places", "slots", "__weakref__")
+    __slots__ = ("captured", "structure", "places", "slots", "run", "made", "settings", "constant", "used", "types",
+                 "__weakref__")  # fmt: skip
 
     def __init__(self, captured: Captured):
         self.captured = captured
@@ -73,9 +75,15 @@ class Program:
             + [s for _, s in captured.changes]
             + [s for _, s in captured.grads]
         )
+        self.run: Any = None
+        self.constant = not (captured.changes or captured.grads or captured.keys) and bool(self.slots)
 
-    def __call__(self, tensors: list[Tensor]) -> Any:
+    def __call__(self, tensors: Sequence[Tensor]) -> Any:
         captured = self.captured
+        if self.constant and materialize.watcher is None:
+            found = self.immediately(tensors)
+            if found is not None:
+                return found
         every = [*tensors, *(t for t, _ in captured.externals), *(make() for _, make in captured.keys)]
         if self.slots:
             found = _local.trace.macro(self, every, lambda: captured.replay(every, self.slots))
@@ -88,6 +96,58 @@ class Program:
         for x, _ in captured.grads:
             x.leaf.grad, x.leaf.zero = next(made), False  # type: ignore[union-attr]
         return put_back(self.structure, values, [0])
+
+    def immediately(self, tensors: Sequence[Tensor]) -> Any:
+        """The result, computed at once: where no gradient can follow and all that is read has values. Else None."""
+        trace = _local.trace
+        if trace.abstract:
+            return None
+        arrays = []
+        for t in tensors:
+            if t.buffer is None or (not t.sg and trace.grad):
+                return None
+            arrays.append(t.buffer)
+        for t, _ in self.captured.externals:
+            if t.buffer is None or (not t.sg and trace.grad):
+                return None
+            arrays.append(t.buffer)
+        if self.run is None or self.settings != materialize.settings[0]:
+            self.prepare(tensors)
+        try:
+            outputs = self.run([arrays[i] for i in self.used] if self.used is not None else arrays)
+        except Exception:
+            return None  # the running trace tells where it failed, after what came before has values
+        if self.structure is None:
+            t = tracing.make_tensor(self.types[0], 0, 0, True, outputs[0])
+            t.made = self.made[0]
+            return t
+        values = []
+        made = iter(zip(self.types, outputs, self.made))
+        for p in self.places:
+            if type(p) is int:
+                type_, a, origin = next(made)
+                t = tracing.make_tensor(type_, 0, 0, True, a)
+                t.made = origin
+                values.append(t)
+            else:
+                values.append(p)
+        return put_back(self.structure, values, [0])
+
+    def prepare(self, tensors: Sequence[Tensor]) -> None:
+        """Makes what runs the program at once."""
+        captured = self.captured
+        graph, leaves = captured.graph(self.slots)
+        every = [*tensors, *(t for t, _ in captured.externals)]
+        slots = [*captured.inputs, *(s for _, s in captured.externals)]
+        place = {s: i for i, s in enumerate(slots)}
+        self.used = None if leaves == slots else [place[s] for s in leaves]
+        self.types = [v.type for v in graph.outputs]
+        origin = {s.slot + i: (s.op.name, s.line) for s in captured.steps if s.op for i in range(len(s.types))}
+        self.made = [origin.get(s) for s in self.slots]
+        lasting = tuple(materialize.is_lasting(every[place[s]]) for s in leaves)
+        self.settings = materialize.settings[0]
+        again = lambda: captured.graph(self.slots)[0]
+        self.run = materialize.shared_run(graph, (False,) * len(leaves), lasting, again)
 
 
 class StaticFunction:
@@ -154,17 +214,35 @@ class StaticFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not self._full_graph or not _on[0]:
             return self.dygraph_function(*args, **kwargs)
+        trace = _local.trace
+        modes = self._modes() if self._instance is not None else None
+        if not kwargs and self._input_spec is None:
+            for a in args:
+                if not isinstance(a, Tensor):
+                    break
+            else:
+                key = (tuple([(t.type, t.sg) for t in args]), trace.grad, trace.amp, modes)
+                program = self._programs.get(key)
+                if program is None:
+                    program = self._add(key, (tuple, (None,) * len(args)), False, args)
+                return program(args)
         tensors: list[Tensor] = []
         if self._input_spec is not None and not kwargs:
             args = _as_described(args, self._input_spec)
         structure = taken_out((args, kwargs) if kwargs else args, tensors)
-        trace = _local.trace
-        key = (structure, bool(kwargs), tuple([(t.type, t.sg) for t in tensors]), trace.grad, trace.amp, self._modes())
+        forms = tuple([(t.type, t.sg) for t in tensors])
+        key = (structure, bool(kwargs), forms, trace.grad, trace.amp, modes)
         program = self._programs.get(key)
         if program is None:
-            with self._lock:
-                program = self._programs[key] = self._program(structure, bool(kwargs), tensors)
+            program = self._add(key, structure, bool(kwargs), tensors)
         return program(tensors)
+
+    def _add(self, key: Any, structure: Any, named: bool, tensors: Sequence[Tensor]) -> Program:
+        with self._lock:
+            program = self._programs.get(key)
+            if program is None:
+                program = self._programs[key] = self._program(structure, named, tensors)
+        return program
 
     def _modes(self) -> Any:
         instance = self.instance
@@ -172,7 +250,7 @@ class StaticFunction:
             return None
         return tuple([layer.training for layer in instance.sublayers(include_self=True)])
 
-    def _program(self, structure: Any, named: bool, tensors: list[Tensor]) -> Program:
+    def _program(self, structure: Any, named: bool, tensors: Sequence[Tensor]) -> Program:
         function = self.converted()
 
         def run(*stands: Any) -> Any:

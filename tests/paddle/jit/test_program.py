@@ -227,3 +227,45 @@ def test_an_error_within_leaves_the_engine_usable():
     with pytest.raises((ValueError, IndexError)):
         f(paddle.to_tensor([9])).numpy()
     assert f(paddle.to_tensor([3])).shape == [1, 2]
+
+
+def test_without_gradients_a_call_computes_at_once():
+    w = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    f = full(lambda x, unused: (paddle.matmul(x, w), x, [x.sum() + 1]))
+    x = paddle.to_tensor([[1.0, 1.0]])
+    for i in range(4):
+        y, same, (total,) = f(x, x)
+        assert y.buffer is not None and y.stop_gradient and y.tolist() == [[4.0 + i, 6.0]]
+        assert same.tolist() == x.tolist() and total.tolist() == 3.0
+        w[0, 0] = 2.0 + i
+        w.numpy()
+    pending = x * 2
+    assert f(pending, x)[0].buffer is None  # it is computed with what it follows from
+
+
+def test_settings_reach_programs_that_are_known():
+    f = full(lambda x: paddle.log(x))
+    x = paddle.to_tensor([-1.0])
+    assert np.isnan(f(x).item())
+    paddle.set_flags({"FLAGS_check_nan_inf": True})
+    try:
+        with pytest.raises(RuntimeError):
+            f(x).item()
+    finally:
+        paddle.set_flags({"FLAGS_check_nan_inf": False})
+    assert np.isnan(f(x).item())
+
+
+def test_no_memory_is_kept_by_calls():
+    import gc
+    import weakref
+
+    f = full(lambda x: x + 1)
+    kept = weakref.ref(f(paddle.ones([4])))
+    grown = []
+    for _ in range(3):
+        for i in range(200):
+            f(paddle.full([4], float(i))).numpy()
+        gc.collect()
+        grown.append(sum(isinstance(o, paddle.Tensor) for o in gc.get_objects()))
+    assert kept() is None and grown[0] == grown[1] == grown[2]

@@ -246,12 +246,7 @@ def make_program(
     graph, leaves = graph_of(path, slots)
     mask = tuple(s in donated for s in leaves)
     lasting = tuple(is_lasting(values[s]) for s in leaves)
-    key = (signature(graph), mask, lasting)
-    run = _runs.get(key)
-    if run is None:
-        run = _runs[key] = backend(graph, mask, lambda: graph_of(path_to(node), slots)[0], lasting)
-    else:
-        graph.dispose()
+    run = shared_run(graph, mask, lasting, lambda: graph_of(path_to(node), slots)[0])
     wanted = set(slots)
     origin = {
         s.slot + i: (s.op.name, s.line)
@@ -268,6 +263,19 @@ def make_program(
         if home.programs is not None:
             home.programs.pop(at, None)
     return program
+
+
+def shared_run(
+    graph: Graph, donated: tuple[bool, ...], lasting: tuple[bool, ...], again: Callable[[], Graph]
+) -> Any:
+    """What runs a graph, which becomes its own: that of an equal graph, if there is one."""
+    key = (signature(graph), donated, lasting)
+    run = _runs.get(key)
+    if run is None:
+        run = _runs[key] = backend(graph, donated, again, lasting)
+    else:
+        graph.dispose()
+    return run
 
 
 def is_lasting(t: Tensor) -> bool:
@@ -349,8 +357,12 @@ def inspect(look: Callable[[Any, list[np.ndarray]], None] | None) -> None:
     _settings_changed(None)
 
 
+settings = [0]  # a number that changes with the settings that programs are made under
+
+
 def _settings_changed(_: Any) -> None:
     """Programs made under other settings are not used any more."""
+    settings[0] += 1
     forget_programs()
     _runs.clear()
     _programs.clear()
