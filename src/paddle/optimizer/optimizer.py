@@ -206,7 +206,7 @@ class Optimizer(Classic):
         Args:
             p, g: the parameter and its gradient, of one shape and floating dtype.
             state: what init_state or the last update gave, shared states included.
-            lr: 0-d float32.
+            lr: 0-d, float64 where a parameter is, else float32.
 
         Returns:
             tuple: the new parameter, and the states that changed.
@@ -308,10 +308,10 @@ class Optimizer(Classic):
         if isinstance(value, LRScheduler):
             value = value()
         known, rate = self._rate
-        if rate is None or known != value:
-            rate = tracing.from_array(np.array(value, np.float32))
+        if rate is None or known != (value, plan.rate_type):
+            rate = tracing.from_array(np.array(value, plan.rate_type))
             rate.__dict__["_name"] = "learning_rate"  # as printed graphs show it
-            self._rate = (value, rate)
+            self._rate = ((value, plan.rate_type), rate)
         grads += [grads[i].row_numbers for i in plan.by_rows]
         grads.append(rate)
         plan.reads = grads

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import types
 from ..engine.eager import trace as tracing
 from ..engine.eager.rows import RowTensor
 from ..engine.ops.elementwise import cast
@@ -109,6 +110,8 @@ class Entry:
         wide = self.rule._work_dtype(self.p)
         work = own["master_weight"] if "master_weight" in own else cast(part(self.p), wide)
         g = cast(g, wide)
+        if lr.dtype is types.float64 and wide is not types.float64:
+            lr = cast(lr, types.float32)
         if self.decay is not None:
             g = g + self.decay.term(work)
         state: dict[str, Any] = {**own, "config": self.config}
@@ -130,6 +133,7 @@ class Plan:
         without: parameters without gradient.
         by_rows: which of the entries have a gradient by rows.
         reads: while it runs, the gradients, the numbers of rows of those by rows, and the learning rate.
+        rate_type: of the learning rate: float64 where a parameter is.
     """
 
     def __init__(
@@ -148,6 +152,8 @@ class Plan:
         stepping = {id(e.p) for e in entries}
         self.without = [p for p in every if id(p) not in stepping]
         self.reads: list[Tensor] = []
+        double = any(e.rule._work_dtype(e.p) is types.float64 for e in entries)
+        self.rate_type = np.float64 if double else np.float32
         config = (
             tuple(e.key() for e in entries),
             tuple((c.config(), at) for c, at in clips),

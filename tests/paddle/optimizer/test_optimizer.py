@@ -343,3 +343,17 @@ def test_its_states_are_saved():
     assert list(other.state_dict()) == list(opt.state_dict())
     with pytest.raises(RuntimeError, match="no state 'mass'"):
         other._get_accumulator("mass", again.weight)
+
+
+@pytest.mark.parametrize("others", [(), ("float32",), ("bfloat16", "float32")])
+def test_the_rate_of_float64_parameters_is_of_float64(others):
+    make = lambda kind: paddle.create_parameter([1], kind, default_initializer=paddle.nn.initializer.Constant(1.0))
+    p, *more = map(make, ("float64", *others))
+    optimizer = paddle.optimizer.SGD(0.1, parameters=[*more, p])
+    for _ in range(2):
+        sum(((q * 0.7).sum().astype("float64") for q in more), (p * 0.7).sum()).backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    assert p.item() == 1.0 - 0.1 * 0.7 - 0.1 * 0.7
+    for q in more:
+        assert abs(q.astype("float32").item() - 0.86) < 0.01 and str(q.dtype).split(".")[1] in others
