@@ -167,6 +167,16 @@ class Spent(SystemError, RuntimeError):
     """A graph that is gone, where upstream raises SystemError. It is caught by either name."""
 
 
+def placed(op: Any, line: tuple[str, int] | None, e: Exception) -> Exception:
+    """What the meaning of an operator has raised, with its name and the user's line; an error that has both stays."""
+    if isinstance(e, (OutOfRange, BadIndex)):
+        return e
+    at = describe_line(*line) if line else ""
+    if isinstance(e, IndexError):
+        return globals()[op.fault](f"{op.name}: {e}", at=at)
+    return invalid_argument(f"{op.name}: {e}.", at=at)
+
+
 def _maker(kind: str, base: type[Exception]) -> Any:
     def make(fact: str, *, expected: str = "", received: str = "", hint: str = "", at: str | None = None) -> Exception:
         return base(message(kind, fact, expected, received, hint, at))

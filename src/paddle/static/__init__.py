@@ -1,5 +1,6 @@
-"""Static programs: descriptions of inputs."""
+"""Static programs: descriptions of inputs, control flow."""
 
+from . import nn
 from .input import InputSpec
 
-__all__ = ["InputSpec"]
+__all__ = ["InputSpec", "nn"]

@@ -230,11 +230,14 @@ class Plan:
             op.overwrite(*args)
             return
         try:
-            results = run_numpy(op, *args)
-        except IndexError as e:
-            raise getattr(errors, op.fault)(f"{op.name}: {e}", at=self.line(step)) from None
-        except np.linalg.LinAlgError as e:
-            raise errors.invalid_argument(f"{op.name}: {e}.", at=self.line(step)) from None
+            if op.nested:
+                from .nested import program
+
+                results = op.nested(program, *args)
+            else:
+                results = run_numpy(op, *args)
+        except (IndexError, np.linalg.LinAlgError) as e:
+            raise errors.placed(op, self.place(step), e) from None
         for (base, shape, dtype), r in zip(outs, results):
             r = np.ascontiguousarray(r) if np.ndim(r) else np.asarray(r)
             assert r.shape == shape and r.dtype == dtype, f"{op!r}: gave {r.dtype}{r.shape}, inferred {dtype}{shape}"
@@ -252,11 +255,15 @@ class Plan:
         kind = getattr(registry.get(name), "fault", "out_of_range")
         return getattr(errors, kind)(f"{name}: {text.format(value=value)}", at=self.line({"line": line}))
 
-    def line(self, step: dict[str, Any]) -> str:
+    def place(self, step: dict[str, Any]) -> tuple[str, int] | None:
         line = step["line"]
         if line is not None and line[0] == "" and self.lines is not None:
             line = self.lines[line[1]]
-        return errors.describe_line(*line) if line else ""
+        return line or None
+
+    def line(self, step: dict[str, Any]) -> str:
+        found = self.place(step)
+        return errors.describe_line(*found) if found else ""
 
 
 def told(launch: dict[str, Any]) -> dict[str, Any]:

@@ -164,8 +164,11 @@ class Captured:
         """Where a Tensor of the result is made; None for one of outside."""
         return t.slot if t.epoch == self.epoch else None
 
-    def graph(self, slots: Sequence[int]) -> tuple[Graph, list[int]]:
+    def graph(self, slots: Sequence[int], stops: bool = False) -> tuple[Graph, list[int]]:
         """The graph that gives the values of `slots`.
+
+        Args:
+            stops: what was recorded without gradients is detached, so that the graph can be differentiated.
 
         Returns:
             The graph and its inputs' slots: all arguments, then of externals and keys those that are read.
@@ -195,7 +198,8 @@ class Captured:
                 else:
                     args.append(env[r])
             for i, v in enumerate(graph.add(step.op, args, step.line, step.types)):
-                env[step.slot + i] = v
+                stop = stops and not step.grad and v.dtype.is_differentiable and step.op.vjp  # type: ignore[union-attr]
+                env[step.slot + i] = graph.add(Detach(), (v,))[0] if stop else v
         graph.outputs = [env[s] for s in slots]
         return graph, leaves
 

@@ -417,7 +417,7 @@ class Reference:
             try:
                 out = run_numpy(node.op, *(env[v] for v in node.inputs))
             except IndexError as e:
-                raise index_error(node, e) from None
+                raise errors.placed(node.op, node.line, e) from None
             except np.linalg.LinAlgError as e:
                 at = errors.describe_line(*node.line) if node.line else ""
                 given = ", ".join(map(repr, (v.type for v in node.inputs)))
@@ -454,11 +454,6 @@ def not_finite(node: Any, a: np.ndarray) -> Exception:
         at=errors.describe_line(*node.line) if node.line else "",
         expected="finite numbers",
     )
-
-
-def index_error(node: Any, e: Exception) -> Exception:
-    at = errors.describe_line(*node.line) if node.line else ""
-    return getattr(errors, node.op.fault)(f"{node.op.name}: {e}", at=at)
 
 
 for _name in ("FLAGS_reference", "FLAGS_check_nan_inf", "FLAGS_cpu_features", "FLAGS_winograd",

@@ -131,8 +131,7 @@ def explain(step: TrieNode, arrays: list[np.ndarray]) -> Exception | None:
     try:
         run_numpy(step.op, *(r.array() if isinstance(r, Number) else next(given) for r in step.refs))
     except IndexError as e:
-        at = errors.describe_line(*step.line) if step.line else ""
-        return getattr(errors, step.op.fault)(f"{step.op.name}: {e}", at=at)
+        return errors.placed(step.op, step.line, e)
     except Exception:
         return None  # what the program raised stays
     return None
