@@ -115,7 +115,7 @@ def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
             key = (type_, *shape)
             op = _reshapes.get(key)
             if op is not None:
-                return shape_view(op, x)
+                return op(x) if not type_.shape and op.shape else shape_view(op, x)
         want = [n if type(n) is int else _size(n) for n in shape]
     elif isinstance(shape, (Tensor, np.ndarray, int, np.integer)):
         want = ints_argument(shape, "reshape", "shape")
@@ -125,7 +125,7 @@ def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     op = Reshape(shape_for(type_.shape, type_.size, want, "reshape"))
     if key is not None:
         remember(_reshapes, key, op)
-    return shape_view(op, x)
+    return op(x) if not type_.shape and op.shape else shape_view(op, x)  # upstream copies what has no axis
 
 
 def _size(n: Any) -> int:
@@ -148,7 +148,7 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
     """
     s = tensor_argument(x, "flatten").type.shape
     if not s:
-        return shape_view(Reshape((1,)), x)
+        return Reshape((1,))(x)
     a = axis_argument(start_axis, len(s), "flatten", "start_axis")
     b = axis_argument(stop_axis, len(s), "flatten", "stop_axis")
     if a > b:
@@ -256,6 +256,8 @@ def _view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
     """
     if isinstance(shape_or_dtype, (list, tuple, int, np.integer)) and not isinstance(shape_or_dtype, str):
         made = reshape(x, shape_or_dtype)
+        if not x.type.shape and made.type.shape:
+            return shape_view(Reshape(made.type.shape), x)
         if made.kin is None:
             raise errors.invalid_argument(
                 "view: the elements of x do not lie in the order that this shape needs.",

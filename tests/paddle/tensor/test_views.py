@@ -376,3 +376,18 @@ def test_the_dead_are_forgotten():
     assert len(x.kin.family) < 100
     x.add_(paddle.ones([4]))
     assert len(x.kin.family) == 2 and kept.tolist() == [1.0, 1.0]
+
+
+def test_a_number_in_another_shape_is_a_copy_where_upstream_copies():
+    for f, shared in (
+        (lambda x: x.reshape([1]), False),
+        (lambda x: x.reshape([1, 1]), False),
+        (lambda x: x.flatten(), False),
+        (lambda x: x.reshape([]), True),
+        (lambda x: x.unsqueeze(0), True),
+        (lambda x: x.view([1]), True),
+    ):
+        for _ in range(2):
+            x = paddle.to_tensor(3.0)
+            f(x).add_(paddle.ones_like(f(x)))
+            assert x.item() == (4.0 if shared else 3.0)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import errors
+from ...engine import errors, types
 from ...engine.eager.trace import from_array
 from ...engine.ops import pooling as ops
+from ...engine.ops.creation import Full
 from ...engine.ops.planes import TakePlane
 from ...engine.ops.taps import Taps, tap_tables
 from ...tensor.tensor import Tensor
@@ -302,6 +303,8 @@ def _adaptive_avg(name: str, rank: int, x: Any, output_size: Any, data_format: s
     x = to_first(x, last)
     source = tuple(x.shape)[2:]
     sizes = bins_of(name, output_size, source)
+    if 0 in source:
+        return to_last(_of_nothing(x, sizes), last)
     if not any(n % z for n, z in zip(source, sizes)):
         kernel = tuple(n // z for n, z in zip(source, sizes))
         return to_last(ops.AvgPool(kernel, kernel, (0,) * rank, sizes, True)(x), last)
@@ -311,10 +314,19 @@ def _adaptive_avg(name: str, rank: int, x: Any, output_size: Any, data_format: s
     return to_last(x, last)
 
 
+def _of_nothing(x: Any, sizes: tuple[int, ...]) -> Any:
+    """The mean, or greatest, of no elements: NaN in every bin."""
+    total = x.sum(axis=list(range(2, x.ndim)), keepdim=True) * float("nan")
+    return total.expand([*total.shape[:2], *sizes])
+
+
 def _adaptive_max(name: str, rank: int, x: Any, output_size: Any, return_mask: bool) -> Any:
     checked(name, x, rank)
     source = tuple(x.shape)[2:]
     sizes = bins_of(name, output_size, source)
+    if 0 in source:
+        out = _of_nothing(x, sizes)
+        return (out, Full(out.type.shape, 0, types.int32)()) if return_mask else out
     if not any(n % z for n, z in zip(source, sizes)):
         kernel = tuple(n // z for n, z in zip(source, sizes))
         where = (kernel, kernel, (0,) * rank, sizes, True)

@@ -173,6 +173,12 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
             "interpolate: mode 'area' takes no scale_factor.", expected="size", received=f"scale_factor: {scale_factor}"
         )
     x = to_first(x, last)
+    if 0 in x.type.shape[2:]:
+        raise errors.invalid_argument(
+            "interpolate: there is nothing to interpolate between.",
+            expected="spatial axes of at least one element",
+            received=f"x: {x.type}",
+        )
     spatial = tuple(x.shape)[2:]
     sizes, scales = _sizes(x, size, scale_factor, spatial)
     if recompute_scale_factor:

@@ -171,3 +171,21 @@ def test_bad_adaptive_arguments():
         F.adaptive_avg_pool2d(paddle.ones([1, 1, 2, 2]), [1, 1, 1])
     with pytest.raises(RuntimeError, match="no kernel"):
         F.max_pool2d(paddle.ones([1, 1, 4, 4], "int32"), 2)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 0, 4), (2, 3, 4, 0), (2, 3, 0, 0)])
+def test_bins_of_nothing(shape):
+    x = paddle.zeros(shape)
+    x.stop_gradient = False
+    for f in (F.adaptive_avg_pool2d, F.adaptive_max_pool2d):
+        out = f(x, [2, 3])
+        assert out.shape == [2, 3, 2, 3] and np.isnan(out.numpy()).all()
+        out.sum().backward()
+        assert x.grad.shape == list(shape)
+        x.clear_gradient()
+    out, where = F.adaptive_max_pool2d(x, 2, return_mask=True)
+    assert where.dtype == paddle.int32 and not where.numpy().any()
+    with pytest.raises(
+        ValueError, match=r"interpolate: there is nothing to interpolate between(?s:.)*x: float32\[2, 3"
+    ):
+        F.interpolate(x, size=[4, 4])
