@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from paddle.engine import flags
-from paddle.engine.eager import tape
+from paddle.engine.eager import walk
 from paddle.engine.eager.trace import Tensor, apply_operator, current, from_array
 from paddle.engine.ops.elementwise import multiply
 from paddle.engine.ops.reduction import sum_
@@ -84,7 +84,7 @@ def test_first_order(name):
         if total is None:
             continue
         inputs = [tensors[i] for i in which]
-        got = tape.grad([total], inputs, [None], retain=False, create_graph=False, allow_unused=True)
+        got = walk.grad([total], inputs, [None], retain=False, create_graph=False, allow_unused=True)
         for i, g in zip(which, got):
             if g is None:
                 continue
@@ -111,7 +111,7 @@ def test_second_order(name):
             if total is None:
                 return None, None
             inputs = [tensors[i] for i in which]  # noqa: B023
-            first = tape.grad([total], inputs, [None], retain=True, create_graph=graph, allow_unused=True)
+            first = walk.grad([total], inputs, [None], retain=True, create_graph=graph, allow_unused=True)
             parts = [sum_(multiply(g, from_array(directions[i].copy())), tuple(range(g.type.ndim)))  # noqa: B023
                      for i, g in zip(which, first) if g is not None]  # noqa: B023  # fmt: skip
             return inputs, sum(parts[1:], parts[0]) if parts else None
@@ -119,7 +119,7 @@ def test_second_order(name):
         inputs, directional = slope(arrays)
         if directional is None or directional.sg:
             continue
-        second = tape.grad([directional], inputs, [None], retain=False, create_graph=False, allow_unused=True)
+        second = walk.grad([directional], inputs, [None], retain=False, create_graph=False, allow_unused=True)
         move = {i: rng.normal(size=arrays[i].shape) for i in which}
         up = [a + STEP * move[i] if i in move else a for i, a in enumerate(arrays)]
         down = [a - STEP * move[i] if i in move else a for i, a in enumerate(arrays)]

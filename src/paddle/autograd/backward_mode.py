@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine import errors
-from ..engine.eager import tape
+from ..engine.eager import tape, walk
 from ..tensor.tensor import Tensor
 
 __all__ = ["backward", "grad"]
@@ -75,7 +75,7 @@ def backward(
         )
     grads = _gradients(grad_tensors, len(found), "grad_tensors", "backward")
     _dump(found, dump_backward_graph_path)
-    tape.backward(found, grads, retain_graph)
+    walk.backward(found, grads, retain_graph)
 
 
 def grad(
@@ -127,7 +127,7 @@ def grad(
             no_grad_vars = list(no_grad_vars)
         barred = _tensors(no_grad_vars, "no_grad_vars", "grad") if not _empty(no_grad_vars) else []
     _dump(outs, dump_backward_graph_path)
-    return tape.grad(
+    return walk.grad(
         outs,
         ins,
         grads,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine import errors
-from ..engine.eager import tape
+from ..engine.eager import walk
 from ..engine.ops.creation import Full
 from ..engine.ops.reduction import sum_
 from ..engine.ops.shape import reshape
@@ -58,7 +58,7 @@ class Jacobian:
                 y_i = sum_(column[:, i], (0,))
             else:
                 y_i = y if y.ndim == 0 else y[i]
-            (g,) = tape.grad([y_i], [self._xs], [None], retain=True, create_graph=True, allow_unused=True)
+            (g,) = walk.grad([y_i], [self._xs], [None], retain=True, create_graph=True, allow_unused=True)
             if g is None:
                 x = self._xs.type
                 g = Full(x.shape, 0.0, x.dtype)()
@@ -192,7 +192,7 @@ def hessian(ys: Tensor, xs: Tensor | Sequence[Tensor], batch_axis: int | None = 
         )
     total = sum_(ys, tuple(range(ys.ndim)))
     inputs = list(xs) if isinstance(xs, (list, tuple)) else [xs]
-    firsts = tape.grad([total], inputs, [None] * len(inputs[:1]), retain=True, create_graph=True, allow_unused=True)
+    firsts = walk.grad([total], inputs, [None] * len(inputs[:1]), retain=True, create_graph=True, allow_unused=True)
 
     def second(first: Any, x: Tensor, y: Tensor) -> Hessian:
         if first is None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, types
-from ..engine.eager import rows, tape
+from ..engine.eager import rows, tape, walk
 from ..engine.eager import trace as tracing
 from ..engine.eager.sharing import DETACH, share
 from ..engine.eager.trace import from_array
@@ -332,7 +332,7 @@ class Tensor(tracing.Tensor):
             os.makedirs(dump_backward_graph_path, exist_ok=True)
             with open(os.path.join(dump_backward_graph_path, "backward_graph.txt"), "w") as f:
                 f.write(tape.describe([tape.edge_of(self)]))
-        tape.backward([self], [grad_tensor], retain_graph)
+        walk.backward([self], [grad_tensor], retain_graph)
 
     def gradient(self) -> np.ndarray | None:
         """The gradient as an array, or None; one by rows as a pair of values and numbers of rows."""

@@ -6,7 +6,7 @@ import pytest
 from paddle.engine import flags, types
 from paddle.engine.cpu import nested
 from paddle.engine.cpu.executor import Executor
-from paddle.engine.eager import tape
+from paddle.engine.eager import walk
 from paddle.engine.eager.materialize import Reference
 from paddle.engine.eager.trace import from_array
 from paddle.engine.ir.body import Body
@@ -106,15 +106,15 @@ def test_gradients_of_gradients_of_a_loop(steps):
     """x -> w x^2, n times, is w^(2^n - 1) x^(2^n)."""
     x, w = (from_array(np.array(v), sg=False) for v in ([1.1, -0.9, 0.7], [0.9, 1.2, -1.1]))
     y = cubed(steps)(from_array(np.array(0)), x, w)[1]
-    dx, dw = tape.grad([y], [x, w], [None], retain=True, create_graph=True, allow_unused=True)
+    dx, dw = walk.grad([y], [x, w], [None], retain=True, create_graph=True, allow_unused=True)
     n = 2**steps
     a, b = x.array(), w.array()
     np.testing.assert_allclose(dx.array(), n * a ** (n - 1) * b ** (n - 1), rtol=1e-12)
     np.testing.assert_allclose(dw.array(), (n - 1) * a**n * b ** np.maximum(n - 2, 0), rtol=1e-12)
     if steps:
-        (mixed,) = tape.grad([dx], [w], [None], retain=True, create_graph=False, allow_unused=True)
+        (mixed,) = walk.grad([dx], [w], [None], retain=True, create_graph=False, allow_unused=True)
         np.testing.assert_allclose(mixed.array(), n * (n - 1) * a ** (n - 1) * b ** (n - 2), rtol=1e-12)
-        (twice,) = tape.grad([dx], [x], [None], retain=False, create_graph=False, allow_unused=True)
+        (twice,) = walk.grad([dx], [x], [None], retain=False, create_graph=False, allow_unused=True)
         np.testing.assert_allclose(twice.array(), n * (n - 1) * a ** (n - 2) * b ** (n - 1), rtol=1e-12)
 
 
@@ -147,7 +147,7 @@ def test_every_operator_can_stand_inside(name):
     out = op(*tensors)
     outs = [t for t, g in zip(out if isinstance(out, tuple) else (out,), given) if g]
     inputs = [t for t in tensors if not t.sg]
-    want = tape.grad(outs, inputs, list(map(from_array, seeds)), retain=False, create_graph=False, allow_unused=True)
+    want = walk.grad(outs, inputs, list(map(from_array, seeds)), retain=False, create_graph=False, allow_unused=True)
     want = [w.array() for w in want if w is not None]
     assert len(got) == len(want)
     for a, b in zip(got, want):

@@ -19,7 +19,7 @@ from typing import Any
 from .. import flags
 from ..sizes import Fixed, Rule, Sizes, Unexplained, explained
 from ..types import TensorType
-from . import materialize, tape
+from . import materialize, walk
 from .materialize import Program, graph_of, path_to
 from .trace import Trace, TrieNode, trie
 
@@ -253,7 +253,7 @@ class Template:
                 raise Unexplained
             rule = explained([key for _, key, _ in each], sizes)
             if type(rule) is not Fixed and backward_of_records(each[0][1]):
-                takers = [tape.backwards.get(key[0]) for _, key, _ in each]
+                takers = [walk.backwards.get(key[0]) for _, key, _ in each]
                 if takers[0] is None or any(t != takers[0] for t in takers):
                     raise Unexplained
                 self.takers.append((rule, takers[0]))
@@ -388,9 +388,9 @@ class Template:
                 if program.run.resize(sizes) != [(slots[s] if s in slots else fixed[s]).shape for s in made]:
                     raise Unexplained
         for key in self.known:
-            tape.end_loan(key)
+            walk.end_loan(key)
         for key, known in takers.items():
-            tape.lend(key, known)
+            walk.lend(key, known)
         self.known = list(takers)
         for node, op, refs, types in changed:
             node.op, node.refs, node.types, node.type = op, refs, types, types[0] if types else None

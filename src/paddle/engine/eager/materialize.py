@@ -265,9 +265,7 @@ def make_program(
     return program
 
 
-def shared_run(
-    graph: Graph, donated: tuple[bool, ...], lasting: tuple[bool, ...], again: Callable[[], Graph]
-) -> Any:
+def shared_run(graph: Graph, donated: tuple[bool, ...], lasting: tuple[bool, ...], again: Callable[[], Graph]) -> Any:
     """What runs a graph, which becomes its own: that of an equal graph, if there is one."""
     key = (signature(graph), donated, lasting)
     run = _runs.get(key)
