@@ -14,7 +14,7 @@ from ..engine.eager import trace as tracing
 from ..engine.eager.capture import Captured, capture
 from ..nn.layer.layers import Layer
 from ..static.input import InputSpec
-from ..tensor.creation import to_tensor
+from ..tensor.conversion import to_tensor
 from ..tensor.tensor import Tensor
 from .structure import put_back, taken_out
 

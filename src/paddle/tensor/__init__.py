@@ -8,6 +8,7 @@ from ..utils.public import METHODS
 from . import indexing, late, operators, selected_rows
 from .arithmetic import *
 from .attribute import *
+from .conversion import *
 from .creation import *
 from .joining import *
 from .manipulation import *
@@ -24,6 +25,8 @@ from .stat import *
 from .repeating import *
 from .diagonal import *
 from .gathering import *
+from .masking import *
+from .scattering import *
 from .inplace import *
 from .tensor import Tensor
 from .to_string import *
@@ -40,7 +43,7 @@ class _Callable(_types.ModuleType):
     """A module that is called like `to_tensor`, with torch's keywords."""
 
     def __call__(self, *args: _Any, **kwargs: _Any) -> Tensor:
-        from .creation import tensor
+        from .conversion import tensor
 
         return tensor(*args, **kwargs)
 

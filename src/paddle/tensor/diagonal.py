@@ -19,7 +19,7 @@ from ..engine.types import bool_
 from ..utils.public import METHODS, inplace, public
 from .arguments import axis_argument, int_argument, shape_argument, tensor_argument, tensor_list
 from .creation import filled
-from .gathering import _scalar_tensor
+from .scattering import scalar_tensor
 from .tensor import Tensor
 
 __all__ = ["diag", "diagflat", "diag_embed", "diagonal", "diagonal_scatter", "block_diag"]
@@ -79,7 +79,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: Any = 0, name: str | None = 
     out = embed(reshape(x, (x.type.size,)), k)
     if padding_value:
         n = out.type.shape[0]
-        out = select(Eye(n, n, bool_, k)(), out, _scalar_tensor(padding_value, x, "diag"))
+        out = select(Eye(n, n, bool_, k)(), out, scalar_tensor(padding_value, x, "diag"))
     return out
 
 
@@ -223,7 +223,7 @@ def fill_diagonal(x: Tensor, value: Any, offset: int = 0, wrap: bool = False, na
     else:
         at = np.arange(m) * sum(m**i for i in range(len(s))) + offset
         at = at[(at >= 0) & (at < x.type.size)]
-    v = broadcast_to(_scalar_tensor(value, x, "fill_diagonal_"), (len(at),))
+    v = broadcast_to(scalar_tensor(value, x, "fill_diagonal_"), (len(at),))
     return Reshape(s)(ScatterSet(0)(Reshape((x.type.size,))(x), v, from_array(np.array(at, np.int64))))
 
 

@@ -335,7 +335,7 @@ def value_of(value: Any, dtype: Any) -> Any:
             value = value.item()
         return value
     if not isinstance(value, tracing.Tensor):
-        from .creation import array_of
+        from .conversion import array_of
 
         if not isinstance(value, (list, tuple, np.ndarray)):
             raise errors.invalid_argument(

@@ -317,7 +317,7 @@ def atleast_3d(*inputs: Any, name: str | None = None) -> Any:
 
 
 def at_least(n: int, inputs: tuple[Any, ...]) -> Any:
-    from .creation import to_tensor
+    from .conversion import to_tensor
 
     if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) and any(isinstance(t, Tensor) for t in inputs[0]):
         inputs = tuple(inputs[0])

@@ -147,7 +147,7 @@ class Tensor(tracing.Tensor):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is Tensor:
-            from .creation import construct
+            from .conversion import construct
 
             return construct(None, *args, **kwargs)
         return _new(cls)
