@@ -16,6 +16,7 @@ from ..nn.layer.layers import Layer
 from ..static.input import InputSpec
 from ..tensor.conversion import to_tensor
 from ..tensor.tensor import Tensor
+from .dy2static import entry
 from .structure import put_back, taken_out
 
 _local = tracing.local
@@ -262,8 +263,7 @@ class StaticFunction:
 
     def converted(self) -> Callable[..., Any]:
         """The function with Python control flow on Tensors as operations."""
-        instance = self.instance
-        return self._function if instance is None else functools.partial(self._function, instance)
+        return entry(self._function, self.instance)
 
     @property
     def concrete_programs(self) -> list[Any]:

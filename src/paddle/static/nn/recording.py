@@ -216,17 +216,18 @@ def record_cond(
     other: Callable[[], Any],
     names: Sequence[str] | None = None,
     name: str = "cond",
-    fill: bool = False,
+    variables: int | None = None,
 ) -> Any:
     """The result of one of two functions, chosen when the program runs.
 
     Args:
         names: of the items of the result, for errors.
-        fill: where one side has no value for an item (Unset), zeros stand for it if the item is Filled, and the
-            item is Unset if it is not.
+        variables: how many items of the results, which are tuples, are variables: one that has no value on one side
+            (Unset), or that differs, is Unset afterwards; where it is Filled, zeros stand for no value.
     """
     sides = [Recorded(name, f"the {word} branch", fn, ()) for word, fn in (("true", then), ("false", other))]
-    pairs = merge(name, [s.result for s in sides], names) if not fill else filled(name, sides, names)
+    results = [s.result for s in sides]
+    pairs = merge(name, results if variables is None else filled(name, results, names or (), variables), names)
     structure, leaves = pairs
     outputs: list[tuple[Any, Any]] = []
     made: list[Any] = []  # per leaf a number of an output, or a value of Python's
@@ -309,25 +310,48 @@ def merge(name: str, results: Sequence[Any], names: Sequence[str] | None) -> tup
     return a, found
 
 
-def filled(name: str, sides: Sequence[Recorded], names: Sequence[str] | None) -> tuple[Any, list[tuple[str, Any, Any]]]:
-    """The same for variables: some have a value on one side only. Results are tuples of equal length."""
+def filled(name: str, results: Sequence[Any], names: Sequence[str], variables: int) -> list[tuple[Any, ...]]:
+    """The items of two results, the first of which are variables, where one side has no value or they differ."""
     columns: list[list[Any]] = [[], []]
-    for i, pair in enumerate(zip(*(s.result for s in sides))):
+    for i, pair in enumerate(zip(*results)):
         values = [x.value if isinstance(x, Filled) else x for x in pair]
         unset = [isinstance(v, Unset) for v in values]
-        if any(unset) and not all(unset):
+        why = ""
+        if all(unset):
+            values[1] = values[0]
+        elif any(unset):
             at = unset.index(True)
             if any(isinstance(x, Filled) for x in pair):
                 values[at] = zeros_like(values[1 - at])
             else:
-                word = ("true", "false")[at]
-                why = f"{names[i] if names else i} has no value in the {word} branch of {name}."
-                values = [Unset(why)] * 2
-        elif all(unset):
-            values[1] = values[0]
+                why = f"has no value where the condition of {name} is {('true', 'false')[at]}"
+        elif i < variables and not any(isinstance(x, Filled) for x in pair) and not agree(*values):
+            why = f"is {outline(values[0])} where the condition of {name} is true, else {outline(values[1])}"
+        if why:
+            values = [Unset(f"{why} ({errors.user_line()})")] * 2
         for column, v in zip(columns, values):
             column.append(v)
-    return merge(name, [tuple(c) for c in columns], names)
+    return [tuple(c) for c in columns]
+
+
+def agree(a: Any, b: Any) -> bool:
+    """Whether two values can be one in a program."""
+    if not same_structure(a, b):
+        return False
+    for (_, x), (_, y) in zip(parts(a), parts(b)):
+        types = [v.type if isinstance(v, _TYPED) else None for v in (x, y)]
+        numeric = [isinstance(v, _NUMBERS) for v in (x, y)]
+        if types == [None, None]:
+            if not (same_value(x, y) or all(numeric)):
+                return False
+        elif None in types:
+            number, t = (x, types[1]) if types[0] is None else (y, types[0])
+            assert t is not None
+            if not (isinstance(number, _NUMBERS) and t.shape == () and number_fits(number, t)):
+                return False
+        elif types[0] is not types[1]:
+            return False
+    return True
 
 
 def zeros_like(value: Any) -> Any:
@@ -437,7 +461,7 @@ class _Loop:
         again = False
         at = 0
         for k, (before, after) in enumerate(zip(list(self.variables), result)):
-            if isinstance(before, Unset) and not isinstance(after, Unset):
+            if isinstance(before, Unset) and not isinstance(after, Unset) and at not in self.types:
                 if k < len(self.may_fill) and self.may_fill[k]:
                     self.begin(k, at, after)
                     return False
