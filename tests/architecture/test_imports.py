@@ -16,7 +16,7 @@ LAYERS = [
     ("ir",),
     ("ops",),
     ("sizes", "passes"),
-    ("cpu", "xla"),
+    ("cpu", "xla", "opened"),
     ("eager",),
 ]  # low to high
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -1,5 +1,7 @@
 """Rules by which things follow from sizes, learnt from samples."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from paddle.engine import types
 from paddle.engine.ops.number import Number
 from paddle.engine.ops.shape import Reshape
-from paddle.engine.sizes import Fixed, Unexplained, explained, polynomial
+from paddle.engine.sizes import Fixed, Unexplained, explained, polynomial, read, windows
 from paddle.engine.types import TensorType
 
 ONE = [(17,), (30,), (41,), (64,)]
@@ -100,3 +102,56 @@ def test_polynomials():
         polynomial([a * b + max(a, 33) for a, b in two], two)
     with pytest.raises(Unexplained):
         polynomial([(a + 2) * (b + 3) for a, b in two[:4]], two[:4])  # any four numbers would do
+
+
+def test_rules_have_a_form_in_json():
+    for f in (
+        lambda n: n,
+        lambda n: {"a": [1, n, 3 * n + 2], "b": "x"},
+        lambda n: [1.0 / (4 * n), float(n), None, True],
+        lambda n: n * n * 8,
+        lambda n: {"value": 1 / 3 / n, "dtype": {"d": "float64"}} if n == 0 else {"t": [n, 2]},
+    ):
+        rule = explained([f(n) for (n,) in ONE], ONE)
+        again = read(json.loads(json.dumps(rule.form())), 1)
+        for n in (1, 18, 63, 1000):
+            assert again((n,)) == f(n) == rule((n,))
+
+
+def test_a_constant_is_rounded_to_its_type():
+    f = lambda n: {"value": Number(1.0 / (3 * n), types.float32).value, "dtype": {"d": "float32"}}
+    rule = read(explained([f(n) for (n,) in ONE], ONE).form(), 1)
+    assert rule((7,)) == f(7)
+
+
+def test_polynomials_have_a_form():
+    f = lambda n: 3 * n * n + 2 * n
+    rule = read(polynomial([f(n) for (n,) in ONE], ONE).form(), 1)
+    assert rule((9,)) == f(9)
+
+
+def test_how_often_a_window_fits():
+    sizes = [(64,), (97,), (75,), (130,), (159,), (191,)]
+    for f in (lambda n: (n - 1) // 2 + 1, lambda n: (n - 3) // 2 + 1, lambda n: n // 3):
+        rule = read(windows([f(n) for (n,) in sizes], sizes).form(), 1)
+        for n in (5, 64, 65, 66, 67, 333):
+            assert rule((n,)) == f(n)
+    even = [(64,), (96,), (160,), (222,)]
+    halves = windows([n // 2 for (n,) in even], even)  # rounded up or down: unknown
+    with pytest.raises(Unexplained):
+        halves((65,))
+    with pytest.raises(Unexplained):
+        windows([min(n, 100) for (n,) in sizes], sizes)
+
+
+@pytest.mark.parametrize("form", [
+    {"$n": [1, 1, 0, 1]}, {"$n": [0, 1, 0, 0]}, {"$n": [0, 1, 0]}, {"$n": [0, 1.5, 0, 1]}, {"$n": [-1, 1, 0, 1]},
+    {"$n": 3},
+    {"$p": [[0, 1], 1, 1]}, {"$p": [[], 1, 1]}, {"$p": [[0] * 5, 1, 1]}, {"$s": [[[1, [9]]], 1]},
+    {"$s": [[[1, []]], 1]},
+    {"$float": 3}, {"$over": {"$over": {"$n": [0, 1, 0, 1]}}}, {"$round": [{"$n": [0, 1, 0, 1]}, "no"]}, {"$eval": "1"},
+    {"$floor": [0, 1, 0, -1]}, [{"$n": [0, True, 0, 1]}],
+])  # fmt: skip
+def test_what_is_no_rule_is_refused(form):
+    with pytest.raises((ValueError, TypeError)):
+        read(form, 1)

@@ -167,6 +167,11 @@ class Spent(SystemError, RuntimeError):
     """A graph that is gone, where upstream raises SystemError. It is caught by either name."""
 
 
+@_shown_as(ValueError)
+class Damaged(ValueError, RuntimeError):
+    """A file that is not what it should be, where upstream raises RuntimeError. It is caught by either name."""
+
+
 def placed(op: Any, line: tuple[str, int] | None, e: Exception) -> Exception:
     """What the meaning of an operator has raised, with its name and the user's line; an error that has both stays."""
     if isinstance(e, (OutOfRange, BadIndex)):
@@ -191,6 +196,7 @@ asserted = _maker("InvalidArgument", AssertionError)
 invalid_type = _maker("InvalidType", TypeError)
 out_of_range = _maker("OutOfRange", OutOfRange)
 bad_index = _maker("InvalidArgument", BadIndex)
+damaged = _maker("InvalidArgument", Damaged)
 not_found = _maker("NotFound", ValueError)
 missing_key = _maker("NotFound", MissingKey)
 no_attribute = _maker("NotFound", AttributeError)

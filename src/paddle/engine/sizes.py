@@ -4,6 +4,17 @@ Several samples of one thing (a number, a shape, an operator, a key) are compare
 where they are not, each number in it is explained as `(a * n + b) / c` for one size n, or as `a / c` times a product of
 sizes. Samples outnumber the unknowns, and only sizes between those of the samples are asked for, so that a kink or a
 step inside that range shows up as numbers that no such rule explains.
+
+Rules are objects. Those for numbers, texts, lists and tables of these have a form in JSON, which is the thing itself
+with a table of one entry in each place that follows from the sizes n[0], n[1], ...:
+
+    {"$n": [j, a, b, c]}       (a * n[j] + b) / c, where it is whole
+    {"$p": [[j, ...], a, c]}   a / c times the product of n[j], ..., where it is whole
+    {"$s": [[[a, [e, ...]], ...], c]}  the sum of a * n[0]**e * ..., over c
+    {"$floor": [j, a, b, c]}   (a * n[j] + b) / c, rounded down
+    {"$float": rule}           an integer as a float
+    {"$over": rule}            one over an integer
+    {"$round": [rule, dtype]}  a number as this element type holds it
 """
 
 from __future__ import annotations
@@ -16,20 +27,33 @@ from typing import Any
 
 import numpy as np
 
+from .errors import invalid_argument
 from .ops.number import Constant, Number
 from .ops.registry import Operator
-from .types import DType, TensorType
+from .types import DType, TensorType, dtype_of
 
 Sizes = tuple[int, ...]
-Rule = Callable[[Sizes], Any]
 
 
 class Unexplained(Exception):
     """What differs between samples does not follow from the sizes by a rule of the known forms."""
 
 
-class Fixed:
-    """A rule that gives the same for all sizes."""
+class Rule:
+    """How a thing follows from the sizes: called with them, it gives the thing, or raises Unexplained."""
+
+    __slots__ = ()
+
+    def __call__(self, sizes: Sizes) -> Any:
+        raise NotImplementedError
+
+    def form(self) -> Any:
+        """The rule in JSON. Only rules for what JSON can hold have one."""
+        raise TypeError(f"a rule of the kind {type(self).__name__} has no form in JSON")
+
+
+class Fixed(Rule):
+    """The same for all sizes."""
 
     __slots__ = ("value",)
 
@@ -39,17 +63,213 @@ class Fixed:
     def __call__(self, sizes: Sizes) -> Any:
         return self.value
 
+    def form(self) -> Any:
+        return self.value
 
-def explained(samples: Sequence[Any], sizes: Sequence[Sizes]) -> Rule:
+
+class Affine(Rule):
+    """(a * sizes[j] + b) / c."""
+
+    __slots__ = ("j", "a", "b", "c")
+
+    def __init__(self, j: int, a: int, b: int, c: int):
+        self.j, self.a, self.b, self.c = j, a, b, c
+
+    def __call__(self, sizes: Sizes) -> int:
+        x = self.a * sizes[self.j] + self.b
+        return x if self.c == 1 else _exact(x, self.c)
+
+    def form(self) -> Any:
+        return {"$n": [self.j, self.a, self.b, self.c]}
+
+
+class Floor(Affine):
+    """(a * sizes[j] + b) / c, rounded down: how often a window fits."""
+
+    __slots__ = ()
+
+    def __call__(self, sizes: Sizes) -> int:
+        return (self.a * sizes[self.j] + self.b) // self.c
+
+    def form(self) -> Any:
+        return {"$floor": [self.j, self.a, self.b, self.c]}
+
+
+class Product(Rule):
+    """a / c times a product of sizes."""
+
+    __slots__ = ("places", "a", "c")
+
+    def __init__(self, places: tuple[int, ...], a: int, c: int):
+        self.places, self.a, self.c = places, a, c
+
+    def __call__(self, sizes: Sizes) -> int:
+        return _exact(self.a * _product(sizes, self.places), self.c)
+
+    def form(self) -> Any:
+        return {"$p": [list(self.places), self.a, self.c]}
+
+
+class Sum(Rule):
+    """A sum of products of powers, over c. terms: factor and powers of each."""
+
+    __slots__ = ("terms", "c")
+
+    def __init__(self, terms: list[tuple[int, tuple[int, ...]]], c: int):
+        self.terms, self.c = terms, c
+
+    def __call__(self, sizes: Sizes) -> int:
+        return _exact(sum(a * math.prod(n**e for n, e in zip(sizes, p)) for a, p in self.terms), self.c)
+
+    def form(self) -> Any:
+        return {"$s": [[[a, list(p)] for a, p in self.terms], self.c]}
+
+
+class AsFloat(Rule):
+    """An integer, as a float."""
+
+    __slots__ = ("rule",)
+
+    def __init__(self, rule: Rule):
+        self.rule = rule
+
+    def __call__(self, sizes: Sizes) -> float:
+        return float(self.rule(sizes))
+
+    def form(self) -> Any:
+        return {"$float": self.rule.form()}
+
+
+class OneOver(Rule):
+    """One over an integer."""
+
+    __slots__ = ("rule",)
+
+    def __init__(self, rule: Rule):
+        self.rule = rule
+
+    def __call__(self, sizes: Sizes) -> float:
+        n = self.rule(sizes)
+        if n == 0:
+            raise Unexplained
+        return 1.0 / n
+
+    def form(self) -> Any:
+        return {"$over": self.rule.form()}
+
+
+class NumberOf(Rule):
+    """A Number of an element type."""
+
+    __slots__ = ("rule", "dtype")
+
+    def __init__(self, rule: Rule, dtype: DType):
+        self.rule, self.dtype = rule, dtype
+
+    def __call__(self, sizes: Sizes) -> Number:
+        return Number(self.rule(sizes), self.dtype)
+
+
+class Rounded(NumberOf):
+    """The value of a Number."""
+
+    __slots__ = ()
+
+    def __call__(self, sizes: Sizes) -> Any:
+        return Number(self.rule(sizes), self.dtype).value
+
+    def form(self) -> Any:
+        return {"$round": [self.rule.form(), self.dtype.name]}
+
+
+class Parts(Rule):
+    """A tuple or a list, part by part."""
+
+    __slots__ = ("kind", "usual", "changing", "rules")
+
+    def __init__(self, kind: type, rules: Sequence[Rule]):
+        self.kind, self.rules = kind, rules
+        self.usual = [r.value if type(r) is Fixed else None for r in rules]
+        self.changing = [(i, r) for i, r in enumerate(rules) if type(r) is not Fixed]
+
+    def __call__(self, sizes: Sizes) -> Any:
+        parts = self.usual.copy()
+        for i, rule in self.changing:
+            parts[i] = rule(sizes)
+        return parts if self.kind is list else tuple(parts)
+
+    def form(self) -> Any:
+        if self.kind is not list:
+            return super().form()
+        return [r.form() for r in self.rules]
+
+
+class Entries(Rule):
+    """A table, entry by entry."""
+
+    __slots__ = ("usual", "changing", "rules")
+
+    def __init__(self, rules: dict[str, Rule]):
+        self.rules = rules
+        self.usual = {k: r.value if type(r) is Fixed else None for k, r in rules.items()}
+        self.changing = [(k, r) for k, r in rules.items() if type(r) is not Fixed]
+
+    def __call__(self, sizes: Sizes) -> dict[str, Any]:
+        entries = self.usual.copy()
+        for k, rule in self.changing:
+            entries[k] = rule(sizes)
+        return entries
+
+    def form(self) -> Any:
+        return {k: r.form() for k, r in self.rules.items()}
+
+
+class Made(Rule):
+    """What a function makes of parts: an operator of its attributes, a type of its shape."""
+
+    __slots__ = ("make", "parts")
+
+    def __init__(self, make: Any, parts: Entries):
+        self.make, self.parts = make, parts
+
+    def __call__(self, sizes: Sizes) -> Any:
+        return self.make(**self.parts(sizes))
+
+
+class TypeOf(Rule):
+    """A TensorType of an element type."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, shape: Rule, dtype: DType):
+        self.shape, self.dtype = shape, dtype
+
+    def __call__(self, sizes: Sizes) -> TensorType:
+        return TensorType(self.shape(sizes), self.dtype)
+
+
+class SliceOf(Rule):
+    """A slice. parts: its start, stop and step."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Parts):
+        self.parts = parts
+
+    def __call__(self, sizes: Sizes) -> slice:
+        return slice(*self.parts(sizes))
+
+
+def explained(samples: Sequence[Any], sizes: Sequence[Sizes], integer: Callable[..., Rule] | None = None) -> Rule:
     """The rule by which a thing follows from the sizes.
 
     Args:
         samples: the thing in each sample.
         sizes: the sizes of each sample.
+        integer: explains integers in lists and tables; `whole` where it is not given.
 
     Returns:
-        A function of sizes; a `Fixed` where they do not matter. It raises Unexplained for sizes that would give a
-        fraction.
+        The rule; a `Fixed` where sizes do not matter. It raises Unexplained for sizes that would give a fraction.
 
     Raises:
         Unexplained: there is no such rule.
@@ -61,21 +281,22 @@ def explained(samples: Sequence[Any], sizes: Sequence[Sizes]) -> Rule:
     if any(type(x) is not kind for x in samples):
         raise Unexplained
     if kind is int:
-        return whole(samples, sizes)
+        return (integer or whole)(samples, sizes)
     if kind is float:
         return fraction(samples, sizes)
     if kind is tuple or kind is list:
         if any(len(x) != len(first) for x in samples):
             raise Unexplained
-        parts = [explained(x, sizes) for x in zip(*samples)]
+        parts = [explained(x, sizes, integer) for x in zip(*samples)]
         if all(type(p) is Fixed for p in parts):
             return Fixed(first)
-        return lambda sizes: kind([p(sizes) for p in parts])
+        return Parts(kind, parts)
+    if kind is dict:
+        return _table(samples, sizes, integer)
     if kind is TensorType:
         if any(x.dtype is not first.dtype for x in samples):
             raise Unexplained
-        shape, dtype = explained([x.shape for x in samples], sizes), first.dtype
-        return lambda sizes: TensorType(shape(sizes), dtype)
+        return TypeOf(explained([x.shape for x in samples], sizes), first.dtype)
     if kind is Number:
         if any(x.dtype is not first.dtype for x in samples):
             raise Unexplained
@@ -83,16 +304,15 @@ def explained(samples: Sequence[Any], sizes: Sequence[Sizes]) -> Rule:
     if isinstance(first, Constant):
         if any(x.dtype is not first.dtype for x in samples):
             raise Unexplained
-        value = number([x.value for x in samples], sizes, first.dtype)
-        return lambda sizes: Constant(value(sizes).value, first.dtype)
+        value = _value([x.value for x in samples], sizes, first.dtype)
+        return Made(Constant, Entries({"value": value, "dtype": Fixed(first.dtype)}))
     if isinstance(first, Operator):
-        rules = {}
-        for name in kind.fields:
-            rules[name] = explained([getattr(x, name) for x in samples], sizes)
-        return lambda sizes: kind(**{name: rule(sizes) for name, rule in rules.items()})
+        rules = {name: explained([getattr(x, name) for x in samples], sizes) for name in kind.fields}
+        return Made(kind, Entries(rules))
     if kind is slice:
-        start, stop, step = (explained([getattr(x, a) for x in samples], sizes) for a in ("start", "stop", "step"))
-        return lambda sizes: slice(start(sizes), stop(sizes), step(sizes))
+        return SliceOf(
+            Parts(tuple, [explained([getattr(x, a) for x in samples], sizes) for a in ("start", "stop", "step")])
+        )
     if kind is np.ndarray:
         if all(x.dtype == first.dtype and np.array_equal(x, first) for x in samples):
             return Fixed(first)
@@ -119,14 +339,30 @@ def whole(samples: Sequence[int], sizes: Sequence[Sizes]) -> Rule:
         start = samples[low] - slope * xs[low]
         if all(slope * x + start == y for x, y in zip(xs, samples)):
             a, b, c = _over_one(slope, start)
-            return lambda sizes: _exact(a * sizes[j] + b, c)
+            return Affine(j, a, b, c)
     for degree in (2, 3, 4):
         for places in combinations_with_replacement(range(count), degree):
             products = [_product(s, places) for s in sizes]
             factor = Fraction(samples[0], products[0])
             if all(factor * x == y for x, y in zip(products, samples)):
-                a, c = factor.numerator, factor.denominator
-                return lambda sizes: _exact(a * _product(sizes, places), c)
+                return Product(places, factor.numerator, factor.denominator)
+    raise Unexplained
+
+
+def windows(samples: Sequence[int], sizes: Sequence[Sizes]) -> Rule:
+    """The rule for an integer, also where it tells how often a window fits, with a stride of up to 32.
+
+    Only where the samples leave one such rule: that takes sizes of many remainders.
+    """
+    try:
+        return whole(samples, sizes)
+    except Unexplained:
+        pass
+    for j in reversed(range(len(sizes[0]))):
+        for c in range(2, 33):
+            low = max(c * y - s[j] for y, s in zip(samples, sizes))
+            if low == min(c * y - s[j] + c - 1 for y, s in zip(samples, sizes)):
+                return Floor(j, 1, low, c)
     raise Unexplained
 
 
@@ -150,7 +386,7 @@ def polynomial(samples: Sequence[int], sizes: Sequence[Sizes]) -> Rule:
     factors = _solved(rows, len(powers))
     c = math.lcm(*(f.denominator for f in factors))
     terms = [(int(f * c), p) for f, p in zip(factors, powers) if f]
-    return lambda sizes: _exact(sum(a * math.prod(n**e for n, e in zip(sizes, p)) for a, p in terms), c)
+    return Sum(terms, c)
 
 
 def _solved(rows: list[list[Fraction]], unknowns: int) -> list[Fraction]:
@@ -194,13 +430,11 @@ def fraction(samples: Sequence[float], sizes: Sequence[Sizes]) -> Rule:
     if all(repr(x) == repr(samples[0]) for x in samples):
         return Fixed(samples[0])
     if all(x.is_integer() for x in samples):
-        rule = whole([int(x) for x in samples], sizes)
-        return lambda sizes: float(rule(sizes))
+        return AsFloat(whole([int(x) for x in samples], sizes))
     below = [_below(x) for x in samples]
     if any(n == 0 or 1.0 / n != x for n, x in zip(below, samples)):
         raise Unexplained
-    rule = whole(below, sizes)
-    return lambda sizes: _one_over(rule(sizes))
+    return OneOver(whole(below, sizes))
 
 
 def _below(x: float) -> int:
@@ -209,21 +443,91 @@ def _below(x: float) -> int:
     return round(n) if abs(n) < 2**53 else 0  # infinite for the smallest of numbers, nan for nan
 
 
-def _one_over(n: int) -> float:
-    if n == 0:
-        raise Unexplained
-    return 1.0 / n
-
-
 def number(samples: Sequence[Any], sizes: Sequence[Sizes], dtype: DType) -> Rule:
     """The rule for a Number of this type; what it stands for was rounded to the type."""
     if all(repr(x) == repr(samples[0]) for x in samples):
         return Fixed(Number(samples[0], dtype))
+    return NumberOf(_before_rounding(samples, sizes, dtype), dtype)
+
+
+def _value(samples: Sequence[Any], sizes: Sequence[Sizes], dtype: DType) -> Rule:
+    """The rule for the value of a Number of this type."""
+    if all(repr(x) == repr(samples[0]) for x in samples):
+        return Fixed(samples[0])
+    return Rounded(_before_rounding(samples, sizes, dtype), dtype)
+
+
+def _before_rounding(samples: Sequence[Any], sizes: Sequence[Sizes], dtype: DType) -> Rule:
     if all(type(x) is float for x in samples) and not all(x.is_integer() for x in samples):
         below = [_below(x) for x in samples]
         if any(n == 0 or Number(1.0 / n, dtype).value != x for n, x in zip(below, samples)):
             raise Unexplained
-        rule = whole(below, sizes)
-        return lambda sizes: Number(_one_over(rule(sizes)), dtype)
-    rule = explained(samples, sizes)
-    return lambda sizes: Number(rule(sizes), dtype)
+        return OneOver(whole(below, sizes))
+    return explained(samples, sizes)
+
+
+def _table(samples: Sequence[dict[str, Any]], sizes: Sequence[Sizes], integer: Any) -> Rule:
+    """The rule for a table with the same names in each sample; that of a constant has a rounded number."""
+    first = samples[0]
+    if any(x.keys() != first.keys() for x in samples):
+        raise Unexplained
+    rules = {}
+    dtype = first.get("dtype")
+    if isinstance(dtype, dict) and set(dtype) == {"d"} and set(first) == {"value", "dtype"}:
+        rules["value"] = _value([x["value"] for x in samples], sizes, dtype_of(dtype["d"]))
+    for name in first:
+        if name not in rules:
+            rules[name] = explained([x[name] for x in samples], sizes, integer)
+    rules = {name: rules[name] for name in first}
+    return Fixed(first) if all(type(r) is Fixed for r in rules.values()) else Entries(rules)
+
+
+# ---- the form in JSON -------------------------------------------------------------------------
+def read(form: Any, count: int) -> Rule:
+    """The rule of a form in JSON.
+
+    Args:
+        form: as `Rule.form` gives it; whatever it holds.
+        count: how many sizes there are.
+
+    Raises:
+        ValueError: it holds what is no rule of such sizes.
+    """
+    if type(form) is list:
+        parts = [read(x, count) for x in form]
+        return Fixed(form) if all(type(p) is Fixed for p in parts) else Parts(list, parts)
+    if type(form) is not dict:
+        return Fixed(form)
+    if len(form) == 1:
+        ((kind, x),) = form.items()
+        if kind[:1] == "$":
+            return _read_rule(kind, x, count)
+    rules = {k: read(x, count) for k, x in form.items()}
+    return Fixed(form) if all(type(r) is Fixed for r in rules.values()) else Entries(rules)
+
+
+def _read_rule(kind: str, x: Any, count: int) -> Rule:
+    if kind == "$n" and _ints(x, 4) and x[0] in range(count) and x[3] > 0:
+        return Affine(*x)
+    if kind == "$floor" and _ints(x, 4) and x[0] in range(count) and x[3] > 0:
+        return Floor(*x)
+    if kind == "$p" and type(x) is list and len(x) == 3 and _ints(x[1:], 2) and x[2] > 0 and _ints(x[0]):
+        if x[0] and len(x[0]) <= 4 and all(j in range(count) for j in x[0]):
+            return Product(tuple(x[0]), x[1], x[2])
+    if kind == "$s" and type(x) is list and len(x) == 2 and _ints(x[1:], 1) and x[1] > 0 and type(x[0]) is list:
+        terms = [t for t in x[0] if type(t) is list and len(t) == 2 and _ints(t[:1]) and _ints(t[1], count)]
+        if len(terms) == len(x[0]) and all(0 <= e <= 4 for _, p in terms for e in p):
+            return Sum([(a, tuple(p)) for a, p in terms], x[1])
+    if kind in ("$float", "$over"):
+        rule = read(x, count)
+        if type(rule) in (Affine, Floor, Product, Sum):
+            return AsFloat(rule) if kind == "$float" else OneOver(rule)
+    if kind == "$round" and type(x) is list and len(x) == 2 and type(x[1]) is str:
+        rule = read(x[0], count)
+        if type(rule) in (Affine, Floor, Product, Sum, AsFloat, OneOver):
+            return Rounded(rule, dtype_of(x[1]))
+    raise invalid_argument("load: a rule of sizes is malformed.", received=repr({kind: x})[:80])
+
+
+def _ints(x: Any, count: int | None = None) -> bool:
+    return type(x) is list and (count is None or len(x) == count) and all(type(n) is int for n in x)

@@ -2,5 +2,7 @@
 
 from .api import not_to_static, to_static
 from .program import enable_to_static
+from .saving import load, save
+from .translated_layer import TranslatedLayer
 
-__all__ = ["enable_to_static", "not_to_static", "to_static"]
+__all__ = ["TranslatedLayer", "enable_to_static", "load", "not_to_static", "save", "to_static"]

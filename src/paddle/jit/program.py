@@ -174,6 +174,7 @@ class StaticFunction:
         self._function, self._input_spec, self._full_graph = function, input_spec, full_graph
         self._instance = None if instance is None else weakref.ref(instance)
         self._programs: dict[Any, Program] = {}
+        self._latest: Any = None  # structure and types of the arguments of the program that was captured last
         self._options = kwargs
         self._lock = threading.RLock()
         functools.update_wrapper(self, function)
@@ -243,6 +244,7 @@ class StaticFunction:
             program = self._programs.get(key)
             if program is None:
                 program = self._programs[key] = self._program(structure, named, tensors)
+                self._latest = structure, named, [(t.type, t.sg) for t in tensors]
         return program
 
     def _modes(self) -> Any:

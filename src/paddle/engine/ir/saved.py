@@ -37,13 +37,13 @@ def to_dict(graph: Graph) -> dict[str, Any]:
         "format": "openpaddle-graph",
         "version": VERSION,
         "name": graph.name,
-        "inputs": [{**_type(v.type), "name": v.name} for v in graph.inputs],
+        "inputs": [{**type_form(v.type), "name": v.name} for v in graph.inputs],
         "nodes": [
             {
                 "op": n.op.name,
                 "attrs": {k: encode(a) for k, a in n.op.attributes().items()},
                 "in": [number[v] for v in n.inputs],
-                "out": [_type(v.type) for v in n.outputs],
+                "out": [type_form(v.type) for v in n.outputs],
                 **({"graphs": [to_dict(g) for g in n.graphs]} if n.graphs else {}),
                 **({"line": list(n.line)} if n.line else {}),
             }
@@ -77,9 +77,9 @@ def from_dict(data: Any, registry: Mapping[str, Any]) -> Graph:
         raise _bad("the version is not known", f"version {data.get('version')!r}, this reads {VERSION}")
     graph = Graph(str(data.get("name", "graph")))
     values: list[Value] = []
-    for t in _list(data, "inputs"):
+    for t in list_in(data, "inputs"):
         values.append(graph.input(_read_type(t), str(t.get("name", ""))))
-    nodes = _list(data, "nodes")
+    nodes = list_in(data, "nodes")
     if len(nodes) > MAX_NODES:
         raise _bad("too many nodes", str(len(nodes)))
     for n in nodes:
@@ -88,9 +88,9 @@ def from_dict(data: Any, registry: Mapping[str, Any]) -> Graph:
         cls = registry.get(n.get("op", ""))
         if cls is None:
             raise _bad("an operator is not known", repr(n.get("op")))
-        op = _operator(cls, n.get("attrs", {}))
-        inputs = [_value(values, i) for i in _list(n, "in")]
-        types = tuple(_read_type(t) for t in _list(n, "out"))
+        op = operator_of(cls, n.get("attrs", {}))
+        inputs = [_value(values, i) for i in list_in(n, "in")]
+        types = tuple(_read_type(t) for t in list_in(n, "out"))
         inferred = op.infer_types(*(v.type for v in inputs)) if op.infer else types
         if inferred != types:
             raise _bad(f"the types of {op!r} do not agree", f"stored {types}, inferred {inferred}")
@@ -98,7 +98,7 @@ def from_dict(data: Any, registry: Mapping[str, Any]) -> Graph:
         line = (str(line[0]), int(line[1])) if isinstance(line, list) and len(line) == 2 else None
         values.extend(graph.add(op, inputs, line, types))
         graph.nodes[-1].graphs = tuple(from_dict(g, registry) for g in n.get("graphs", ()))
-    graph.outputs = [_value(values, i) for i in _list(data, "outputs")]
+    graph.outputs = [_value(values, i) for i in list_in(data, "outputs")]
     return graph
 
 
@@ -136,7 +136,7 @@ def decode(a: Any) -> Any:
     raise _bad("an attribute has no known form", repr(a)[:80])
 
 
-def _operator(cls: Any, attrs: Any) -> Any:
+def operator_of(cls: Any, attrs: Any) -> Any:
     names = set(cls.fields)
     if not isinstance(attrs, dict) or not set(attrs) <= names:
         raise _bad(f"the attributes of {cls.name} do not fit", f"{attrs!r}, known: {sorted(names)}")
@@ -146,7 +146,7 @@ def _operator(cls: Any, attrs: Any) -> Any:
         raise _bad(f"the attributes of {cls.name} do not fit", str(e)) from None
 
 
-def _type(t: TensorType) -> dict[str, Any]:
+def type_form(t: TensorType) -> dict[str, Any]:
     return {"shape": list(t.shape), "dtype": t.dtype.name}
 
 
@@ -157,7 +157,7 @@ def _read_type(t: Any) -> TensorType:
     return TensorType(tuple(shape), dtype_of(str(t.get("dtype"))))
 
 
-def _list(data: dict[str, Any], key: str) -> list[Any]:
+def list_in(data: dict[str, Any], key: str) -> list[Any]:
     found = data.get(key)
     if not isinstance(found, list):
         raise _bad(f"{key!r} is not a list", repr(found)[:80])
