@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from ..engine import errors
 from ..nn.layer.layers import Layer
+from .dy2static import ignore
 from .program import StaticFunction
 
 
@@ -97,3 +99,24 @@ def not_to_static(func: Any = None) -> Any:
         return f
 
     return marked if func is None else marked(func)
+
+
+def ignore_module(modules: list[ModuleType]) -> None:
+    """Functions of these modules run as they are written: their control flow is Python's also where it is captured.
+
+    Args:
+        modules (list[ModuleType]): the modules; what lies in packages among them counts.
+
+    Raises:
+        TypeError: one of them is not a module.
+
+    Examples:
+        >>> import statistics
+        >>> paddle.jit.ignore_module([statistics])
+    """
+    for m in modules:
+        if not isinstance(m, ModuleType):
+            raise errors.invalid_type(
+                "ignore_module: this is not a module.", expected="modules", received=f"{type(m).__name__}"
+            )
+    ignore(modules)

@@ -464,5 +464,164 @@ def nothing_returned(x, w, n):
     return y * w
 
 
+def while_true(x, w, n):
+    while True:
+        x = x * 2 + w
+        if x.abs().sum() > 30:
+            break
+    return x
+
+
+def newton(x, w, n):
+    target, root = x.abs() + 1, x.abs() + 1
+    while (root * root - target).abs().max() > 1e-4:
+        root = (root + target / root) / 2
+    return root * w
+
+
+def greatest_divisor(x, w, n):
+    a, b = n + 12, paddle.to_tensor(18)
+    while b != 0:
+        a, b = b, a % b
+    return x * w * a.astype("float32")
+
+
+def row_in_loop(x, w, n):
+    out = paddle.zeros([4, 3])
+    for i in range(3):
+        if i < n:
+            out[i] = x * i
+        else:
+            out[i] = w
+    return out.sum(0) * w
+
+
+def row_at_tensor(x, w, n):
+    out = paddle.zeros([6])
+    i = 0
+    while i < n:
+        out[i] = x[0] * w[1] + i
+        i += 1
+    return out[:3] * x
+
+
+def masked_steps(x, w, n):
+    state = {"h": x * 0, "c": x}
+    for t in range(4):
+        if t < n:
+            h = paddle.tanh(state["c"] * w + state["h"])
+            state = {"h": h, "c": state["c"] + h}
+    return state["h"] + state["c"]
+
+
+def binary_search(x, w, n):
+    low, high = paddle.to_tensor(0), paddle.to_tensor(8)
+    while low < high:
+        middle = (low + high) // 2
+        if middle * middle < n:
+            low = middle + 1
+        else:
+            high = middle
+    return x * w + low.astype("float32")
+
+
+def zipped(x, w, n):
+    s = x[0] * 0
+    for a, (k, b) in zip(x, enumerate(w)):
+        if a > b:
+            s = s + a * k
+        elif a == b:
+            continue
+        else:
+            s = s - b
+    return x * s
+
+
+def break_in_with(x, w, n):
+    for _ in range(4):
+        with paddle.amp.auto_cast(False):
+            x = x + w
+            if x.sum() > 6:
+                break
+        x = x * 1.5
+    return x
+
+
+def return_from_with(x, w, n):
+    for _ in range(3):
+        with paddle.amp.auto_cast(False):
+            x = x + w
+    with paddle.amp.auto_cast(False):
+        if x.sum() > 6:
+            return x * 2
+        else:
+            return x * 3
+
+
+def continue_in_try(x, w, n):
+    for i in range(3):
+        try:
+            if x.sum() > i:
+                x = x - w
+            else:
+                x = x + 2 * w
+        finally:
+            x = x * 1.1
+        if i > n:
+            continue
+        x = x + 1
+    return x
+
+
+def numbers_as_flags(x, w, n):
+    found, at = False, -1
+    for i, v in enumerate(x):
+        if not found and v > 0.3:
+            found = True
+            at = i
+    if found:
+        return x * w * at
+    return w * 2
+
+
+def functions_by_name(x, w, n):
+    table = {"a": lambda v: v * w if v.sum() > 0 else v, "b": helper}
+    y = table["a"](x)
+    z, k = table["b"](y, w)
+    return z * k
+
+
+def max_pooled(x, w, n):
+    best = x[0]
+    for v in x[1:]:
+        best = v if v > best else best
+    return x * best * w
+
+
+def loop_over_dict(x, w, n):
+    parts = {"x": x, "w": w}
+    total = x * 0
+    for name, v in parts.items():
+        if v.sum() > 0 and name != "none":
+            total += v * len(name)
+    return total * w
+
+
+def casts(x, w, n):
+    k = int(x.sum())
+    if bool(k > 1) or float(n) > 2.5:
+        return x * k
+    return w * float(k)
+
+
+def long_shapes(x, w, n):
+    for i in range(x.shape[0]):
+        if x[i] > 0:
+            x = x + w[i]
+    for i in range(len(w)):
+        x = x if i == n else x * 1.5
+    return x
+
+
 PROGRAMS = [f for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == __name__
             and name != "helper"]  # fmt: skip

@@ -9,6 +9,7 @@ import functools
 import inspect
 import linecache
 import os
+import re
 import sysconfig
 import types
 from collections.abc import Callable, Iterator
@@ -234,12 +235,13 @@ def entry(fn: Callable[..., Any], instance: Any = None) -> Callable[..., Any]:
             with block:
                 return made(*given, **kwargs)
         except NameError as e:
-            why = runtime.missing.why.get(getattr(e, "name", None) or "")
+            name = next(iter(re.findall(r"'(\w+)'", str(e))), "")  # the attribute is not set for local variables
+            why = runtime.missing.why.get(name)
             if why is None:
                 raise
             raise errors.invalid_argument(
-                f"to_static: {e.name} is used, but {why}.", expected="a value on every path",
-                hint=f"give {e.name} a value before the branch or the loop.", at=_line(e),
+                f"to_static: {name} is used, but it {why}.", expected="a value of one type on every path",
+                hint=f"give {name} a value of that type before the branch or the loop.", at=_line(e),
             ) from None  # fmt: skip
         except RecursionError as e:
             raise errors.precondition(
@@ -256,8 +258,8 @@ def _line(e: BaseException) -> str:
     """The user's line that an error came from."""
     at, found = e.__traceback__, None
     while at is not None:
-        file = at.tb_frame.f_code.co_filename
-        if not file.startswith(_PACKAGE):
-            found = file, at.tb_lineno
+        code = at.tb_frame.f_code
+        if id(code) in _made:
+            found = code.co_filename, at.tb_lineno
         at = at.tb_next
     return errors.describe_line(*found) if found else ""

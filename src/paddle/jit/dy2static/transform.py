@@ -31,11 +31,17 @@ def converted(function: ast.FunctionDef, class_name: str | None = None) -> ast.F
     return _Function(function).convert()
 
 
-class _Loop:
-    """What the statements of a loop's body leave. out: the flag that ends the loop, or None where nothing sets it."""
+class _Around:
+    """What statements leave that are a function of their own: the body of a loop, a block of `with` or `try`.
 
-    def __init__(self, out: str, live: list[str]):
-        self.out, self.live = out, live
+    Attributes:
+        out: the flag that ends the loop around them; None outside of loops.
+        live: variables that matter afterwards; None for all.
+        left: the flag that says that a block was left; None for the body of a loop.
+    """
+
+    def __init__(self, out: str | None, live: list[str] | None, left: str | None = None):
+        self.out, self.live, self.left = out, live, left
 
 
 class _Function:
@@ -45,7 +51,7 @@ class _Function:
         self.node = node
         self.counter = itertools.count(1) if counter is None else counter
         self.done, self.value = self.fresh("done"), self.fresh("value")
-        self.returns_from_loop = False
+        self.returns_from_inside = False
         arguments = node.args
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         self.parameters = [a.arg for a in every] + [a.arg for a in (arguments.vararg, arguments.kwarg) if a]
@@ -72,7 +78,7 @@ class _Function:
         body = self.block(node.body[len(documented) :], None)
         head: list[ast.stmt] = []
         bound = sorted(self.locals - set(self.parameters)) + self.flags
-        if self.returns_from_loop:
+        if self.returns_from_inside:
             bound += [self.value]
             head.append(_assign(self.done, ast.Constant(False)))
         if bound:  # makes them variables of this function, without a value
@@ -81,7 +87,7 @@ class _Function:
         return ast.fix_missing_locations(node)
 
     # -- statements --
-    def block(self, body: Sequence[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+    def block(self, body: Sequence[ast.stmt], loop: _Around | None) -> list[ast.stmt]:
         """Statements whose end is the end of the function that they are in. loop: whose body they are, if any."""
         out: list[ast.stmt] = []
         for k, s in enumerate(body):
@@ -98,7 +104,7 @@ class _Function:
             out += self.plain(s, loop)
         return out
 
-    def inside(self, body: Sequence[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+    def inside(self, body: Sequence[ast.stmt], loop: _Around | None) -> list[ast.stmt]:
         """Statements that leave nothing."""
         out: list[ast.stmt] = []
         for k, s in enumerate(body):
@@ -108,7 +114,7 @@ class _Function:
             out += self.plain(s, loop)
         return out
 
-    def plain(self, s: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
+    def plain(self, s: ast.stmt, loop: _Around | None) -> list[ast.stmt]:
         """A statement that leaves nothing."""
         if isinstance(s, ast.If):
             sides = self.inside(s.body, loop), self.inside(s.orelse, loop)
@@ -124,21 +130,24 @@ class _Function:
             part.body = self.inside(part.body, loop) or [ast.Pass()]
         return [s]
 
-    def leave(self, s: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
+    def leave(self, s: ast.stmt, loop: _Around | None) -> list[ast.stmt]:
         """A statement that leaves the function, the loop or its step, as it is within a function for the body."""
         if loop is None or getattr(s, "native", False):
             return [s]
-        back = _at(s, ast.Return(None))
-        if isinstance(s, ast.Continue):
-            return [back]
-        out = [_at(s, _assign(loop.out, ast.Constant(True)))]
+        out: list[ast.stmt] = []
         if isinstance(s, ast.Return):
-            self.returns_from_loop = True
-            out = [_at(s, _assign(self.value, s.value or ast.Constant(None))),
-                   _at(s, _assign(self.done, ast.Constant(True))), *out]  # fmt: skip
-        return [*out, back]
+            self.returns_from_inside = True
+            out += [_assign(self.value, s.value or ast.Constant(None)), _assign(self.done, ast.Constant(True))]
+        if not isinstance(s, ast.Continue) and loop.out is not None:
+            out.append(_assign(loop.out, ast.Constant(True)))
+        return [*(_at(s, x) for x in out), *self.back(s, loop)]
 
-    def leaving_if(self, s: ast.If, rest: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+    def back(self, s: ast.stmt, around: _Around) -> list[ast.stmt]:
+        """Leaves a body or block, as its flags say by now."""
+        out: list[Any] = [] if around.left is None else [_assign(around.left, ast.Constant(True))]
+        return [_at(s, x) for x in (*out, _native(ast.Return(None)))]
+
+    def leaving_if(self, s: ast.If, rest: list[ast.stmt], loop: _Around | None) -> list[ast.stmt]:
         """An `if` with exits inside, and what follows it."""
         sides = [list(s.body), list(s.orelse)]
         out: list[ast.stmt] = []
@@ -159,32 +168,46 @@ class _Function:
         if static(s.test):
             s.body, s.orelse = made[0] or [ast.Pass()], made[1]
             return [*out, s]
-        return out + self.if_call(s, *made, live=[] if loop is None else loop.live, leaving=True, more=names)
+        live = [] if loop is None else loop.live
+        return out + self.if_call(s, *made, live=live, leaving=True, more=names)
 
-    def leaving_other(self, s: Any, rest: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
-        """A `with`, `try` or `match` with exits inside: a function for each block, which says whether it was left."""
-        out: list[ast.stmt] = []
+    def leaving_other(self, s: Any, rest: list[ast.stmt], loop: _Around | None) -> list[ast.stmt]:
+        """A `with`, `try` or `match` with exits inside: a function for each block, which leaves word how it ended."""
+        flag = self.fresh("left")
+        self.flags.append(flag)
+        around = _Around(None if loop is None else loop.out, None, flag)
 
-        def wrapped(body: list[ast.stmt]) -> list[ast.stmt]:
+        def apart(body: list[ast.stmt]) -> list[ast.stmt]:
             if not scopes.exits(body, loop is not None):
                 return self.inside(body, loop)
-            name, left = self.fresh("block"), self.fresh("left")
-            self.flags.append(left)
-            go_on = _native(_at(body[-1], ast.Return(_attribute("GO_ON"))))
-            made = self.block([*body, go_on] if not scopes.ends(body) else body, loop)
-            test = ast.Compare(_name(left), [ast.IsNot()], [_attribute("GO_ON")])
-            left_is = _at(body[-1], ast.If(test, [ast.Return(_name(left))], []))
-            call = _at(body[0], _assign(left, _call(name)))
-            return [self.helper(name, made, s), call, left_is]
+            name = self.fresh("block")
+            return [self.helper(name, self.block(body, around), s), _at(body[0], ast.Expr(_call(name)))]
 
-        for name in ("body", "orelse", "finalbody"):
-            if getattr(s, name, None):
-                setattr(s, name, wrapped(getattr(s, name)))
+        if not isinstance(s, ast.Match):
+            s.body = apart(s.body)
         for part in (*getattr(s, "handlers", ()), *getattr(s, "cases", ())):
-            part.body = wrapped(part.body)
-        return [*out, s, *self.block(rest, loop)]
+            part.body = apart(part.body)
+        if getattr(s, "orelse", None):  # of a `try` that was not left
+            s.orelse = [_at(s.orelse[0], ast.If(_runtime("not_", _name(flag)), apart(s.orelse), []))]
+        if getattr(s, "finalbody", None):
+            s.finalbody = self.last_block(s.finalbody, s, loop)
+        out = [_native(_at(s, ast.Return(_name(self.value))))] if loop is None else self.back(s, loop)
+        after = _at(s, ast.If(_name(flag), out, []))
+        return [_at(s, _assign(flag, ast.Constant(False))), s, *self.block([after, *rest], loop)]
 
-    def loop(self, s: ast.While | ast.For, outer: _Loop | None) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    def last_block(self, body: list[ast.stmt], s: ast.stmt, loop: _Around | None) -> list[ast.stmt]:
+        """The block of a `finally`: leaving it, an error that is under way is forgotten, so Python has to see it."""
+        if not scopes.exits(body, loop is not None):
+            return self.inside(body, loop)
+        name, left = self.fresh("block"), self.fresh("left")
+        self.flags.append(left)
+        go_on = _native(_at(body[-1], ast.Return(_attribute("GO_ON"))))
+        made = self.block(body if scopes.ends(body) else [*body, go_on], loop)
+        test = ast.Compare(_name(left), [ast.IsNot()], [_attribute("GO_ON")])
+        left_is = _at(body[-1], ast.If(test, [ast.Return(_name(left))], []))
+        return [self.helper(name, made, s), _at(body[0], _assign(left, _call(name))), left_is]
+
+    def loop(self, s: ast.While | ast.For, outer: _Around | None) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """A loop as a call, and the statements that come behind it: its `else`, and what follows from a return."""
         returns = any(isinstance(n, ast.Return) for n in scopes.own(s.body))
         leaves = returns or scopes.breaks(s)
@@ -195,7 +218,7 @@ class _Function:
             self.flags.append(flag)
         if returns:
             flags += [self.done, self.value]
-        inner = _Loop(flag, live + flags)
+        inner = _Around(flag, live + flags)
         body = self.block(s.body, inner)
         orelse = list(s.orelse)
         out: list[ast.stmt] = [_at(s, _assign(flag, ast.Constant(False)))] if leaves else []
@@ -207,7 +230,7 @@ class _Function:
         else:
             out.append(self.helper(name, body, s))
         variables = self.variables(out[-1:]) | set(flags)
-        state, setter = self.state(s, out[-1:], variables, set(inner.live) | self.globals | self.outer)
+        state, setter = self.state(s, out[-1:], variables, set(live + flags) | self.globals | self.outer)
         out += setter
         ended = _lambda(_name(flag)) if leaves else ast.Constant(None)
         if isinstance(s, ast.For):
@@ -226,7 +249,8 @@ class _Function:
             test_done = _name(self.done)
             left: list[ast.stmt] = [_native(_at(s, ast.Return(_name(self.value))))]
             if outer is not None:
-                left = [_at(s, _assign(outer.out, ast.Constant(True))), _native(_at(s, ast.Return(None)))]
+                left = [] if outer.out is None else [_at(s, _assign(outer.out, ast.Constant(True)))]
+                left += self.back(s, outer)
             behind.insert(0, _at(s, ast.If(test_done, left, [])))
         return out, behind
 

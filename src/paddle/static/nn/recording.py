@@ -457,7 +457,7 @@ class _Loop:
         if isinstance(result, tuple):
             result = list(result)
         if not isinstance(result, list) or len(result) != len(self.variables):
-            raise self.arity(result)
+            raise self.arity(self.variables, result)
         again = False
         at = 0
         for k, (before, after) in enumerate(zip(list(self.variables), result)):
@@ -467,7 +467,7 @@ class _Loop:
                     return False
                 result[k] = before
             elif not same_structure(before, after):
-                raise self.arity(result)
+                raise self.arity(before, after, k)
             at += len(parts(before))
         self.result = [x for _, x in parts(result)]
         for i, (before, after) in enumerate(zip(self.leaves, self.result)):
@@ -497,10 +497,13 @@ class _Loop:
         self.types.update(moved)
         self.types.update({at + j: x.type for j, x in enumerate(found) if isinstance(x, _TYPED)})
 
-    def arity(self, result: Any) -> Exception:
+    def arity(self, before: Any, after: Any, k: int | None = None) -> Exception:
+        what = "the body returns" if k is None else f"a step makes {self.names[k] if self.names else f'variable {k}'}"
         return errors.invalid_argument(
-            f"{self.name}: the body returns another structure than the loop variables have.",
-            expected=outline(self.variables), received=outline(result),
+            f"{self.name}: {what} another structure than the loop variables have.",
+            expected=outline(before), received=outline(after),
+            hint="a list cannot grow in a loop whose number of steps only the program finds: write into a Tensor"
+            " of the greatest length, or go through a range of known length.",
         )  # fmt: skip
 
     def differs(self, i: int, before: Any, after: Any) -> Exception:
