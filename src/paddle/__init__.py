@@ -37,6 +37,7 @@ _LATE = (
     "fft",
     "geometric",
     "incubate",
+    "inference",
     "profiler",
     "signal",
 )  # modules that few programs need, imported when they are first named

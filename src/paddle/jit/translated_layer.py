@@ -62,7 +62,7 @@ class TranslatedLayer(Layer):
             elif w.persistable:
                 self._buffers[name] = t
         self.__dict__["_constants"] = {n: t for n, t in tensors.items() if not weights[n].persistable}
-        self.__dict__["_saved"] = programs
+        self.__dict__["_saved"] = SavedProgram(programs.methods, {}, programs.training)  # the weights are Tensors now
         self.__dict__["_runners"] = {
             name: Runner(method, name, self._tensor_named) for name, method in programs.methods.items()
         }
@@ -121,7 +121,7 @@ class PirTranslatedLayer(TranslatedLayer):
 
 
 def _tensor(name: str, w: Weight) -> Tensor:
-    t = from_array(np.array(w.array))
+    t = from_array(w.array)
     if w.parameter:
         t = EagerParamBase(t, w.trainable)
     else:
