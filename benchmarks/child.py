@@ -81,7 +81,7 @@ def measure_steps(kind: str, w: workloads.Workload) -> dict:
 
 
 def measure_peak(kind: str) -> dict:
-    """Floating point operations a second: of multiply-adds in registers, or else of a large product; the best seen."""
+    """Floating point operations a second: of multiply-adds in registers, as sustained, or else of a large product."""
     if kind == "paddle":
         from paddle.engine.cpu.peak import measured_peak
 

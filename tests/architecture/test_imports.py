@@ -12,7 +12,7 @@ import paddle
 
 SOURCE = Path(paddle.__file__).parent
 LAYERS = [
-    ("types", "errors", "flags"),
+    ("types", "errors", "flags", "arrays"),
     ("ir",),
     ("ops",),
     ("sizes", "passes"),

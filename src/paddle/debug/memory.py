@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.arrays import root_of
 from ..engine.cpu import executor, storage
 from ..engine.cpu.stages import size_text
 from ..engine.eager import trace as tracing
@@ -170,13 +171,6 @@ def memory_owners() -> MemoryOwners:
         out.rows.append(MemoryRow(a.nbytes, a.shape, "uint8", "", None, ("compiled programs, as their work area",)))
     out.rows.sort(key=lambda r: -r.nbytes)
     return out
-
-
-def root_of(a: np.ndarray) -> np.ndarray:
-    """The array that owns the memory of a."""
-    while isinstance(a.base, np.ndarray):
-        a = a.base
-    return a
 
 
 def row_of(root: np.ndarray, sharing: list[Any], walk: holders.Walk, running: dict[int, str]) -> MemoryRow:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, types
+from ..engine.arrays import copied
 from ..engine.eager import trace as tracing
 from ..engine.eager.trace import from_array
 from ..engine.ops.elementwise import Detach, cast
@@ -96,7 +97,7 @@ def array_of(data: Any, want: DType | None) -> np.ndarray:
     elif want is types.bfloat16 and a.dtype == np.uint16:
         a = a.view(want.np)
     with np.errstate(all="ignore"):
-        return np.array(a, dtype=want.np, order="C")
+        return copied(a, want.np)
 
 
 def _not_data(dtype: Any) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, types
+from ..engine.arrays import copied
 from ..engine.eager import rows, tape, walk
 from ..engine.eager import trace as tracing
 from ..engine.eager.sharing import DETACH, share
@@ -108,7 +109,7 @@ class DenseTensor:
         return list(self._owner.type.shape)
 
     def set(self, array: Any, place: Any = None) -> None:
-        a = np.array(array, order="C")
+        a = copied(array)
         tracing.rebind(self._owner, from_array(a))
 
     def _is_initialized(self) -> bool:
@@ -515,7 +516,7 @@ class Tensor(tracing.Tensor):
                 errors.message("InvalidArgument", "set_value: the value does not fit the Tensor.", f"{self.type}",
                                f"{a.dtype.name}{list(a.shape)}")
             )  # fmt: skip
-        made = from_array(np.array(a, order="C"))
+        made = from_array(copied(a))
         tracing.rebind(self, made)
 
     def copy_(self, other: "Tensor", blocking: bool = True) -> "Tensor":
@@ -602,7 +603,7 @@ class Tensor(tracing.Tensor):
         return self.clone()  # type: ignore[attr-defined]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Tensor":
-        made = from_array(np.array(self.array()), self.sg)
+        made = from_array(copied(self.array()), self.sg)
         memo[id(self)] = made
         for key, value in self.__dict__.items():
             if key not in ("_history", "_name"):
@@ -629,7 +630,7 @@ _hook_keys = itertools.count()
 
 def _revive(dtype: str, shape: tuple[int, ...], data: bytes, sg: bool, state: dict[str, Any]) -> Any:
     """A Tensor from a pickle."""
-    a = np.frombuffer(data, types.dtype_of(dtype).np).reshape(shape).copy()
+    a = copied(np.frombuffer(data, types.dtype_of(dtype).np).reshape(shape))
     made = from_array(a, sg)
     made.__dict__.update(state)
     return made

@@ -395,7 +395,7 @@ def cut_reduce(red: list[Dim], most: int, groups: Dim | None = None) -> tuple[tu
 
 def row_block(r1: Dim, c: Cut, steps: int, itemsize: int) -> int:
     """Tiles of rows whose part of A stays in the second-level cache."""
-    rows = max(64, 262144 // (min(steps, K_STEPS) * itemsize))
+    rows = max(64, 327680 // (min(steps, K_STEPS) * itemsize))
     blocks = max(1, round(r1.extent / rows))
     return -(-c.tiles // blocks)
 

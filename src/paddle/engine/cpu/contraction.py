@@ -198,7 +198,8 @@ class _Kernel(Storing):
         if s.window is not None:
             self.pack_window(b, steps, *s.window)
             b = "%panel"
-        for lo, count, nv, begins in self.regions(s.v_cut, *self.span("v", blocks["v"])):
+        span = self.span("v", blocks["v"])
+        for lo, count, nv, begins in self.regions(s.v_cut, *span):
 
             def one(i: Num, _: Values, lo: Num = lo, nv: int = nv, begins: int = begins) -> Values:
                 start, final = self.columns(self.add(lo, i), nv, begins)
@@ -206,7 +207,8 @@ class _Kernel(Storing):
                 at: list[Num] = [*(j * s.lanes for j in range(nv - 1)), final]
                 if s.panel is not None and s.window is None:
                     self.pack(pb, at, steps, elements)
-                self.inside(0, pa, pb, pc, lambda a, b, c: self.rows(a, b, c, *rows, nv, at, steps, add, last))
+                ahead = self.ahead(b, pb, nv, span, self.add(lo, i)) if s.prefetch else ""
+                self.inside(0, pa, pb, pc, lambda a, b, c: self.rows(a, b, c, *rows, nv, at, steps, add, last, ahead))
                 return []
 
             self.loop(count, one)
@@ -226,9 +228,9 @@ class _Kernel(Storing):
 
     def rows(
         self, a: str, b: str, c: Place, at1: tuple[Num, Num], at2: tuple[Num, Num], nv: int, at: list[Num], steps: Num,
-        add: bool | str, last: bool | str,
+        add: bool | str, last: bool | str, ahead: str = "",
     ) -> None:  # fmt: skip
-        """The tiles at1 of `r1` by at2 of `r2` against one tile of columns."""
+        """The tiles at1 of `r1` by at2 of `r2` against one tile of columns; ahead: what of B will be packed next."""
         s = self.s
         for lo2, count2, m2, begin2 in self.regions(s.r2_cut, *at2):
             for lo1, count1, m1, begin1 in self.regions(s.r1_cut, *at1):
@@ -243,7 +245,7 @@ class _Kernel(Storing):
                         first1 = self.first_row(self.add(lo1, i1), m1, begin1, s.r1_cut.s1)
                         p1 = self.moved(*p2, "r1", first1)
                         if s.prefetch:
-                            self.fetch_panel(b, nv, self.sub(self.add(lo1, i1), at1[0]))
+                            self.fetch_panel(ahead, nv, self.sub(self.add(lo1, i1), at1[0]))
                         self.tile(*p1, self.row_offsets("r1", m1, first1), o2, nv, at, steps, add, last)
                         return []
 
@@ -318,12 +320,23 @@ class _Kernel(Storing):
         self.intrinsics.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
         self.do(f"call void @llvm.prefetch.p0(ptr {ptr}, i32 {int(write)}, i32 3, i32 1)")
 
-    def fetch_panel(self, b: str, nv: int, tile: Num) -> None:
-        """Fetches some rows of the columns that come next, so that packing them will not wait."""
+    def ahead(self, b: str, at: str, nv: int, span: tuple[Num, Num], tile: Num) -> str:
+        """What of B is packed after the tile of columns at `at`: the next tile, or the first over the next steps."""
+        s = self.s
+        beside = self.gep(at, nv * s.lanes * SIZES[s.b_type])
+        if not s.k_block:
+            return beside
+        first = self.mul(self.mul(self.first_of(span[0], s.v_cut), s.lanes), self.n("v.b"))
+        below = self.gep(b, first, s.k_block * self.values["k0.b"][0] * SIZES[s.b_type])
+        final = self.op(f"icmp eq i64 {tile}, {self.sub(span[1], 1)}")
+        return self.op(f"select i1 {final}, ptr {below}, ptr {beside}")
+
+    def fetch_panel(self, src: str, nv: int, tile: Num) -> None:
+        """Fetches some rows of what is packed next, so that packing will not wait. It shares a tile's time evenly."""
         s = self.s
         count = -(-s.k_block // s.r1_block) if s.k_block else -(-s.k[0].extent // s.r1_block)
         width, stride = nv * s.lanes * SIZES[s.b_type], self.n("k0.b")
-        src = self.gep(b, width, self.mul(self.mul(tile, count), stride))
+        src = self.gep(src, self.mul(self.mul(tile, count), stride))
         for i in range(count):
             for q in range(self.group):
                 at = self.gep(src, self.mul(i, stride), self.mul(q, self.n("g.b")) if q else 0)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors, flags
+from ..arrays import empty
 from ..ir import saved
 from ..ir.graph import Graph, Node, Value
 from ..ops.number import Constant
@@ -185,16 +186,16 @@ class Plan:
             kept, segments = prepared.memory, self.late
             bases[self.kept_base] = pointer(kept)
         elif self.kept:
-            kept = np.empty(self.kept, np.uint8)
+            kept = empty((self.kept,), np.uint8)
             bases[self.kept_base] = pointer(kept)
         arena = None
         if self.arena:
             arena = _arenas.pop() if _arenas else None
             if arena is None or arena.nbytes < self.arena:
-                arena = np.empty(self.arena, np.uint8)
+                arena = empty((self.arena,), np.uint8)
             bases[1] = pointer(arena)
         for j, shape, dtype in self.made:
-            a = out[j] = np.empty(shape, dtype)
+            a = out[j] = empty(shape, dtype)
             bases[2 + self.inputs + j] = pointer(a)
         hosts: dict[int, np.ndarray] = {}
         for segment in segments:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import copied, empty
 from .executor import Plan
 from .runtime import Commands, Program, Runtime, runtime
 
@@ -94,16 +95,16 @@ def launch_times(plan: Plan, arrays: list[np.ndarray], repeat: int = 20) -> list
     Returns:
         list: per launch its operators, units, units per task, and the least time seen in seconds.
     """
-    plan([a.copy() for a in arrays])  # the bases of arena, outputs and host results are set now
-    keep = np.empty(plan.arena + 64, np.uint8)
+    plan([copied(a) for a in arrays])  # the bases of arena, outputs and host results are set now
+    keep = empty((plan.arena + 64,), np.uint8)
     plan.bases[1] = keep.__array_interface__["data"][0]
     if plan.kept:
-        memory = np.empty(plan.kept, np.uint8)
-        plan.bases[plan.kept_base] = memory.__array_interface__["data"][0]
-    copies = [a.copy() for a in arrays]
+        kept = empty((plan.kept,), np.uint8)
+        plan.bases[plan.kept_base] = kept.__array_interface__["data"][0]
+    copies = [copied(a) for a in arrays]
     for i, a in enumerate(copies):
         plan.bases[2 + i] = a.__array_interface__["data"][0]
-    outputs = [np.zeros(s, d) for s, d in plan.outputs]
+    outputs = [empty(s, d) for s, d in plan.outputs]
     for j, a in enumerate(outputs):
         plan.bases[2 + plan.inputs + j] = a.__array_interface__["data"][0]
     found = []

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ..arrays import Memory, root_of
+
 watches: dict[int, Watch] = {}  # by the id of the array
 _exposed: dict[int, weakref.ref[np.ndarray]] = {}  # arrays whose address is known outside
 MOST_SETS = 4  # of weights for which a program keeps what it has prepared
@@ -131,9 +133,8 @@ def is_own(a: np.ndarray) -> bool:
     """Whether nobody but the engine can reach the memory of an array."""
     if _exposed and any(ref() is not None and np.may_share_memory(ref(), a) for ref in list(_exposed.values())):
         return False
-    while isinstance(a.base, np.ndarray):
-        a = a.base
-    return a.flags.owndata or isinstance(a.base, bytes)
+    a = root_of(a)
+    return a.flags.owndata or isinstance(a.base, (Memory, bytes))
 
 
 def written(arrays: Iterable[np.ndarray]) -> None:
@@ -147,8 +148,7 @@ def written(arrays: Iterable[np.ndarray]) -> None:
 
 def expose(a: np.ndarray) -> None:
     """Tells that the address of an array leaves the engine: from now on it may change at any time."""
-    while isinstance(a.base, np.ndarray):
-        a = a.base
+    a = root_of(a)
     key = id(a)
     _exposed[key] = weakref.ref(a, lambda _: _exposed.pop(key, None))
     for known in list(watches.values()):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors, flags
+from ..arrays import Memory
 from ..ir.graph import Graph, Value
 from ..ops.number import Constant, Number
 from ..ops.registry import run_numpy
@@ -48,7 +49,7 @@ def _look(values: dict[int, Tensor], dead: int, owned: int) -> tuple[list[int], 
             a = t.buffer
             if a is not None:
                 m = _count(a)
-                if m <= owned and a.base is None:
+                if m <= owned and (a.base is None or type(a.base) is Memory):
                     spare.append(slot)
     return live, differentiable, spare, n, m
 
