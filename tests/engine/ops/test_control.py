@@ -12,8 +12,9 @@ from paddle.engine.eager.trace import from_array
 from paddle.engine.ir.body import Body
 from paddle.engine.ir.graph import Graph
 from paddle.engine.ops.control import Cond, While, body_of, gradient, gradient_of_while
-from paddle.engine.ops.elementwise import less_than, multiply
+from paddle.engine.ops.elementwise import less_than, minimum, multiply
 from paddle.engine.ops.indexing import Gather
+from paddle.engine.ops.number import Constant
 from paddle.engine.ops.reduction import sum_
 from paddle.engine.ops.registry import registry
 from paddle.engine.types import TensorType
@@ -90,6 +91,38 @@ def test_programs_inside_are_kept_up_to_a_number(monkeypatch):
         y = Cond(body, body)(from_array(TRUE), from_array(np.ones(3)))
         np.testing.assert_array_equal(y.array(), np.full(3, c))
     assert len(nested._programs) == 3
+
+
+@pytest.mark.parametrize("tier", ["never", "always"])
+def test_a_loop_is_the_same_however_it_runs(tier):
+    """Odd and even numbers of steps, results that are arguments, and a fault in a late step."""
+    count = TensorType((), types.int64)
+    kinds = [count, F, F, INDEX]
+    graph = Graph("step")
+    i, x, y, at = (graph.input(t) for t in kinds)
+    (one,) = graph.add(Constant(1, types.int64), ())
+    (late,) = graph.add(Gather(0), (at, *graph.add(minimum, (i, one))))
+    (picked,) = graph.add(Gather(0), (x, late), ("train.py", 41))
+    graph.outputs = [i + 1, y, x * 0.5 + picked]
+    op = While(body_of(kinds, lambda i, x, y, at: (less_than(i, x.shape[0] * 2),)), Body(graph), 3)
+    before = flags.get("FLAGS_eager_compile")
+    flags.set_("FLAGS_eager_compile", tier)
+    try:
+        whole = Graph("outer")
+        whole.outputs = list(whole.add(op, [whole.input(t) for t in kinds]))
+        run = Executor(whole, (False,) * 4)
+        for start in (0, 1, 5, 6, 7):
+            arrays = [np.array(start), np.array([1.0, 2.0, 4.0]), np.array([3.0, 5.0, -1.0]), np.array([2, 1])]
+            kept = [a.copy() for a in arrays]
+            for _ in range(2):
+                for a, b in zip(run(arrays), Reference(whole)(arrays), strict=True):
+                    np.testing.assert_array_equal(a, b)
+                for a, b in zip(arrays, kept, strict=True):
+                    np.testing.assert_array_equal(a, b)
+        with pytest.raises(IndexError, match=r"gather(?s:.)*train\.py:41"):
+            run([np.array(0), np.ones(3), np.ones(3), np.array([0, 9])])
+    finally:
+        flags.set_("FLAGS_eager_compile", before)
 
 
 def cubed(steps):

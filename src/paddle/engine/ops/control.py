@@ -127,6 +127,14 @@ class While(Operator):
         return self.nested(interpreted, *arrays)
 
     def nested(self, run: Run, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+        kinds = types_of(arrays)
+        (goes_on,) = run(graph_of(self.condition, kinds))(list(arrays))
+        if not goes_on.item():
+            return tuple(np.array(a) for a in arrays[: self.carried])
+        step = run(step_and_test(self, kinds))
+        repeat = getattr(step, "repeat", None)
+        if repeat is not None:
+            return tuple(np.array(a) for a in repeat(arrays, self.carried))
         *_, last = states(self, run, arrays)
         return tuple(np.array(a) for a in last)
 
@@ -214,12 +222,33 @@ class WhileGradient(Operator):
 def states(loop: While, run: Run, arrays: Sequence[np.ndarray]) -> Any:
     """The carried values before each step, and after the last."""
     kinds, constants = types_of(arrays), arrays[loop.carried :]
-    test, step = run(graph_of(loop.condition, kinds)), run(graph_of(loop.body, kinds))
     carried: Sequence[np.ndarray] = arrays[: loop.carried]
     yield carried
-    while test([*carried, *constants])[0].item():
-        carried = step([*carried, *constants])
+    (goes_on,) = run(graph_of(loop.condition, kinds))(list(arrays))
+    if not goes_on.item():
+        return
+    step = run(step_and_test(loop, kinds))
+    while goes_on.item():
+        *carried, goes_on = step([*carried, *constants])
         yield carried
+
+
+@functools.lru_cache(maxsize=1024)
+def step_and_test(loop: While, kinds: tuple[TensorType, ...]) -> Graph:
+    """The graph of a step that gives the carried values, and whether there is another step: one program, not two."""
+    graph = Graph("step")
+    env: dict[Value, Value] = {}
+
+    def write(part: Graph, inputs: Sequence[Value]) -> list[Value]:
+        env.update(zip(part.inputs, inputs))
+        for node in part.nodes:
+            env.update(zip(node.outputs, graph.add(node.op, [env[v] for v in node.inputs], node.line)))
+        return [env[v] for v in part.outputs]
+
+    values = [graph.input(t) for t in kinds]
+    after = write(graph_of(loop.body, kinds), values)
+    graph.outputs = [*after, *write(graph_of(loop.condition, kinds), [*after, *values[loop.carried :]])]
+    return graph
 
 
 def _loops(rng: Any) -> Any:

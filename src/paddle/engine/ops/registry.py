@@ -144,7 +144,8 @@ class Operator(metaclass=_Interning):
             right: any part can be made. Capitals are kept whole. "...": the other axes, paired from the right.
         sized(self, *shapes): what computes a part of the result, of these shapes, from parts of the arguments.
         samples(cls, rng).
-        nested(self, run, *arrays): of an operator with graphs inside, as numpy; run(graph) gives what runs one.
+        nested(self, run, *arrays): of an operator with graphs inside, as numpy; run(graph) gives what runs one,
+            and may have `repeat`, see cpu/nested.py.
         overwrite(self, *arrays): writes the result into the argument that `overwrites` tells. It refuses nothing.
         written(self, k, *args): the same as a loop form over the shape `written_shape(*shapes)`: indices in the result,
             value, and whether it is written at all. What is written twice is written equal.
