@@ -48,6 +48,10 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
+    if name in ("enable_static", "disable_static"):
+        from .static import program
+
+        return getattr(program, name)
     if name == "MmapStorage":
         from .framework.mmap_storage import MmapStorage
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..engine import errors
 from ..engine import flags as settings
+from ..engine.eager.trace import local
 
 __all__ = ["in_dynamic_mode", "set_flags", "get_flags", "disable_signal_handler"]
 
@@ -17,7 +18,7 @@ def in_dynamic_mode() -> bool:
         >>> paddle.in_dynamic_mode()
         True
     """
-    return True
+    return not local.trace.abstract
 
 
 def set_flags(flags: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, types
+from ..engine.eager import capture
 from ..engine.eager import trace as tracing
 from ..engine.eager.sharing import DETACH, share
 from ..engine.ops.creation import Full
@@ -252,7 +253,8 @@ def make_parameter(
     if start is None:
         start = init.Constant(0.0) if is_bias or kind.kind not in "fc" else init.XavierUniform()
     name = attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
-    if unique_name.is_used(name):
+    trace = tracing.current()
+    if unique_name.is_used(name) and not trace.abstract:  # programs share variables by name
         raise errors.invalid_argument(
             "create_parameter: a parameter has this name already.",
             expected="a name that no other parameter has",
@@ -275,6 +277,8 @@ def make_parameter(
         adopt(p, zeros)
         p.__dict__["_start"] = lambda: start(p)
         tracing.current().flush_before_next()
+    elif trace.abstract:
+        capture.start(p, start)
     else:
         start(p)
         if p.buffer is None and p.epoch == 0:

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors
+from ..engine import errors, types
 from ..engine.eager import trace as tracing
+from ..engine.eager.capture import each_run, in_program
 from ..engine.eager.rows import RowTensor, from_tensor
 from ..engine.eager.tape import gradient
 from ..engine.ops.rows import dense
+from ..engine.types import TensorType
 from ..nn.clip import ClipGradBase
 from ..regularizer import L2Decay, WeightDecayRegularizer
 from ..tensor.tensor import Tensor
@@ -62,6 +64,8 @@ class Optimizer(Classic):
         grad_clip: Any = None,
         name: str | None = None,
     ) -> None:
+        if parameters is None and _local.trace.abstract:
+            parameters = []  # those of the program, see `minimize`
         if parameters is None:
             raise errors.no_attribute(
                 f"{type(self).__name__}: parameters is missing.",
@@ -304,14 +308,7 @@ class Optimizer(Classic):
 
     def _run(self, plan: Plan, grads: list[Any]) -> None:
         trace = _local.trace
-        value = self._learning_rate
-        if isinstance(value, LRScheduler):
-            value = value()
-        known, rate = self._rate
-        if rate is None or known != (value, plan.rate_type):
-            rate = tracing.from_array(np.array(value, plan.rate_type))
-            rate.__dict__["_name"] = "learning_rate"  # as printed graphs show it
-            self._rate = ((value, plan.rate_type), rate)
+        rate = self._rate_of(plan)
         grads += [grads[i].row_numbers for i in plan.by_rows]
         grads.append(rate)
         plan.reads = grads
@@ -322,6 +319,24 @@ class Optimizer(Classic):
         trace.flush_before_next()
 
     # -- rates --
+    def _rate_of(self, plan: Plan) -> Any:
+        """The learning rate of a step as a Tensor; in a program, a stand-in that each run gives its rate."""
+        kind = plan.rate_type
+        if _local.trace.abstract:
+            return each_run(TensorType((), types.dtype_of(kind)), lambda: self._current_rate(kind))
+        return self._current_rate(kind)
+
+    def _current_rate(self, kind: Any) -> Tensor:
+        value = self._learning_rate
+        if isinstance(value, LRScheduler):
+            value = value()
+        known, rate = self._rate
+        if rate is None or known != (value, kind):
+            rate = tracing.from_array(np.array(value, kind))
+            rate.__dict__["_name"] = "learning_rate"  # as printed graphs show it
+            self._rate = ((value, kind), rate)
+        return rate
+
     def get_lr(self) -> float:
         """The learning rate of the next step."""
         rate = self._learning_rate
@@ -391,6 +406,10 @@ class Optimizer(Classic):
         callbacks: Any = None,
     ) -> list[tuple[Any, Tensor]]:
         """The parameters that have a gradient, with it. In dynamic mode `loss.backward()` must have been called."""
+        if _local.trace.abstract and in_program():
+            from ..static.backward import append_backward
+
+            return append_backward(loss, parameters or self._parameters() or None, no_grad_set)
         params = self._parameters() if parameters is None else parameters
         barred = {id(t) for t in no_grad_set or () if not isinstance(t, str)}
         barred_names = {t for t in no_grad_set or () if isinstance(t, str)}
@@ -405,8 +424,12 @@ class Optimizer(Classic):
         """Updates the given parameters by the given gradients.
 
         Returns:
-            list: empty: in dynamic mode there are no operations to run later.
+            list: in static mode the operations; empty in dynamic mode.
         """
+        if _local.trace.abstract and in_program():
+            from ..static.backward import apply
+
+            return apply(self, params_grads)
         by_id = {id(p): g for p, g in params_grads}
         found = [
             (rule, [(p, by_id[id(p)]) for p in params if id(p) in by_id], clip, decay)

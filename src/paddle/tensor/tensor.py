@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,6 +27,7 @@ from ..framework.place import CPU, Place
 _local = tracing.local
 _new = object.__new__
 _names = itertools.count()
+open_sizes: list[int] = []  # what stands for open sizes in static programs, see static/sizes.py
 
 
 def flag(v: Any, label: str) -> bool:
@@ -156,7 +158,16 @@ class Tensor(tracing.Tensor):
     # -- description --
     @property
     def shape(self) -> Size:
-        return Size(self.type.shape)
+        return Size(self.type.shape) if not open_sizes else self._shown_shape()
+
+    def _shown_shape(self) -> Size:
+        """The shape; to the user, of what belongs to a static program, with -1 for sizes that are open."""
+        owner = tracing.trace_of(self)
+        if owner is None or not owner.abstract or sys._getframe(2).f_globals.get("__name__", "").startswith("paddle."):
+            return Size(self.type.shape)
+        from ..static.sizes import shown
+
+        return Size(shown(self.type.shape))
 
     @property
     def dtype(self) -> DType:
@@ -230,6 +241,10 @@ class Tensor(tracing.Tensor):
 
     def _start(self) -> None:
         """A leaf that gradients are computed for; or, after `_stop`, what it was before."""
+        owner = tracing.trace_of(self)
+        if owner is not None and owner.abstract and self.buffer is None:
+            owner.start_gradients(self)  # type: ignore[attr-defined]
+            return
         self.array()
         self._leave_trace()
         self.sg, self.gnode = False, self.__dict__.pop("_history", None)

@@ -34,10 +34,13 @@ class _Capture(Trace):
         entered: leaf slot of a Tensor that was made elsewhere, by its id, and the Tensor. sources: what is read there.
         born: Tensors with values that were made within: constants, which nobody outside can see change.
         snapshots: what Tensors of outside were before a change. grads: the same for gradients of leaves.
-        keys: leaf slots of random keys: each run needs new ones.
+        keys: leaf slots of what each run needs anew, such as random keys.
+        declare: takes a Tensor that outlives the capture, with what gives it its first value; None: it has it at once.
+        numbers: by the slot of a step, its arguments that are numbers, as they were given, None for Tensors.
+        tests: by slots, values that take the place of those of training in a program that only computes.
     """
 
-    __slots__ = ("outer", "entered", "sources", "born", "snapshots", "grads", "keys")
+    __slots__ = ("outer", "entered", "sources", "born", "snapshots", "grads", "keys", "declare", "tests", "numbers")
     abstract = True
 
     def __init__(self, outer: Trace, amp: Any, grad: bool):
@@ -50,6 +53,9 @@ class _Capture(Trace):
         self.keys: list[tuple[int, Callable[[], Tensor]]] = []
         self.sources: list[tuple[Tensor, int]] = []
         self.born: dict[int, Tensor] = {}
+        self.declare: Callable[[Any, Callable[[Any], Any]], None] | None = None
+        self.tests: dict[int, int] = {}
+        self.numbers: dict[int, tuple[Any, ...]] = {}
         self.node = TrieNode(None, grad)
 
     def leaf(self, type_: TensorType, kind: int) -> int:
@@ -85,11 +91,28 @@ class _Capture(Trace):
         self.sources.append((tracing.shadow(t) if id(t) in self.born else t, slot))
         return slot
 
+    def start_gradients(self, t: Tensor) -> None:
+        """From here on gradients are computed for t, a stand-in."""
+        node: TrieNode | None = self.node
+        while node is not None and not (node.types and node.slot <= t.slot < node.slot + len(node.types)):
+            node = node.parent
+        if node is not None and node.op is None:
+            node.sg, node.sgs, node.refs = False, (False,), (1,)
+            t.sg = False
+        else:
+            tape.as_leaf(t)
+
+    def swap(self) -> None:
+        """Tensors of outside that the capture changes take the state that they have on its other side."""
+        for key, (x, state) in self.snapshots.items():
+            self.snapshots[key] = (x, _state_of(x))
+            x.type, x.epoch, x.slot, x.sg, x.buffer, x.gnode, x.leaf, x.kin = state
+
     def note(self, x: Tensor) -> None:
         """Called before a Tensor takes another value in place."""
         if x.epoch != self.epoch and id(x) not in self.snapshots and id(x) not in self.born:
             self.enter(x)
-            self.snapshots[id(x)] = (x, (x.type, x.epoch, x.slot, x.sg, x.buffer, x.gnode, x.leaf, x.kin))
+            self.snapshots[id(x)] = (x, _state_of(x))
 
     def update(
         self, key: Any, reads: Sequence[Tensor], writes: Sequence[Tensor], fn: Callable[[], Sequence[Tensor]]
@@ -111,6 +134,13 @@ class _Capture(Trace):
             self.values[x.slot] = x
             if x.kin is not None:
                 tracing.share_change(x)
+
+    def first_visit(self, key: Any, op: Any, args: tuple[Any, ...]) -> Any:
+        out = super().first_visit(key, op, args)
+        if self.node.op is op and any(isinstance(a, (float, int)) for a in args):
+            given = tuple(a if isinstance(a, (float, int)) else None for a in args)
+            self.numbers.setdefault(self.node.slot, given)
+        return out
 
     def publish(self, key: Any, node: TrieNode) -> None:
         self.node.children[key] = node
@@ -135,6 +165,39 @@ class _Capture(Trace):
                 " to_static runs the function as Python.",
             )
         )
+
+
+def _state_of(x: Tensor) -> tuple[Any, ...]:
+    return x.type, x.epoch, x.slot, x.sg, x.buffer, x.gnode, x.leaf, x.kin
+
+
+class Recording:
+    """A capture that is entered and left as often as one likes: a block of `with` adds what is recorded in it.
+
+    Attributes:
+        trace: what records.
+    """
+
+    def __init__(self) -> None:
+        self.trace = _Capture(local.trace, None, True)
+
+    def __enter__(self) -> "Recording":
+        self.trace.outer = local.trace
+        self.trace.swap()
+        local.trace = self.trace
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        local.trace = self.trace.outer
+        self.trace.swap()
+
+    def stand_in(self, type_: TensorType, sg: bool = True) -> Tensor:
+        """A Tensor without a value, which each run gives one."""
+        return self.trace.stand_in(type_, sg)
+
+    def captured(self, inputs: Sequence[Tensor], result: Any = None) -> "Captured":
+        """What has been recorded so far, as one program. Within the block only."""
+        return _finished(self.trace, [t.slot for t in inputs], result)
 
 
 class Captured:
@@ -244,14 +307,46 @@ def capturing() -> bool:
     return local.trace.abstract
 
 
+def in_program() -> bool:
+    """Whether operations are recorded into a program whose variables get their values when it starts."""
+    trace = local.trace
+    return isinstance(trace, _Capture) and trace.declare is not None
+
+
 def random_key(make: Callable[[], Tensor]) -> Tensor | None:
     """In a capture, a stand-in for a random key that `make` gives anew for each run; None elsewhere."""
+    return each_run(_KEY, make)
+
+
+def each_run(type_: TensorType, make: Callable[[], Tensor]) -> Tensor | None:
+    """In a capture, a stand-in for a value that `make` gives anew for each run; None elsewhere."""
     trace = local.trace
     if not isinstance(trace, _Capture):
         return None
-    t = trace.stand_in(_KEY, True)
+    t = trace.stand_in(type_, True)
     trace.keys.append((t.slot, make))
     return t
+
+
+def start(t: Tensor, give: Callable[[Any], Any]) -> None:
+    """Gives a Tensor that outlives a capture its first value, by `give(t)`: at once, or when the program starts."""
+    trace = local.trace
+    if not isinstance(trace, _Capture):
+        give(t)
+    elif trace.declare is not None:
+        trace.declare(t, give)
+    else:
+        with outside():
+            give(t)
+
+
+def otherwise(out: Tensor, make: Callable[[], Tensor]) -> Tensor:
+    """Gives `out`, a result of training. Programs keep beside it what `make` gives, for when nothing is trained."""
+    trace = local.trace
+    if isinstance(trace, _Capture) and trace.declare is not None and out.epoch == trace.epoch:
+        instead = make()
+        trace.tests[out.slot] = instead.slot if instead.epoch == trace.epoch else trace.enter(instead)
+    return out
 
 
 @contextlib.contextmanager
@@ -291,8 +386,7 @@ def capture(fn: Callable[..., Any], tensors: Sequence[Any], sgs: Sequence[bool] 
         return _finished(inner, inputs, result)
     finally:
         local.trace = outer
-        for x, state in inner.snapshots.values():
-            x.type, x.epoch, x.slot, x.sg, x.buffer, x.gnode, x.leaf, x.kin = state
+        inner.swap()
         for state, g, zero in inner.grads.values():
             state.grad, state.zero = g, zero
 

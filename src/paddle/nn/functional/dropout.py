@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine import errors
+from ...engine.eager.capture import otherwise
+from ...engine.eager.trace import local as _local
 from ...engine.ops.random import keep_mask
 from ...framework.random import next_key
 from ...tensor.creation import copy_of
@@ -87,7 +89,8 @@ def _dropped(x: Any, p: float, shape: tuple[int, ...], training: bool, upscale: 
     if p == 1.0:
         return x * 0.0
     kept = keep_mask(next_key(), shape, p, x.dtype)
-    return x * kept * (1.0 / (1.0 - p)) if upscale else x * kept
+    out = x * kept * (1.0 / (1.0 - p)) if upscale else x * kept
+    return otherwise(out, lambda: _dropped(x, p, shape, False, upscale)) if _local.trace.abstract else out
 
 
 @public(guarded=True)
@@ -180,7 +183,8 @@ def _alpha_dropped(x: Any, p: float, shape: tuple[int, ...]) -> Any:
     floor = -1.0507009873554805 * 1.6732632423543772
     scale = ((1 - p) * (1 + p * floor**2)) ** -0.5
     kept = keep_mask(next_key(), shape, p, x.dtype)
-    return (x * kept + (1.0 - kept) * floor) * scale + (-scale * floor * p)
+    out = (x * kept + (1.0 - kept) * floor) * scale + (-scale * floor * p)
+    return otherwise(out, lambda: copy_of(x)) if _local.trace.abstract else out
 
 
 @public(guarded=True)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine import errors
+from ...engine.eager.capture import otherwise
+from ...engine.eager.trace import local as _local
 from ...engine.eager.trace import rebind
 from ...engine.ops.elementwise import Detach, cast, exp, log
 from ...engine.ops.normalization import Standardize, rsqrt, statistics_type
@@ -98,6 +100,9 @@ def batch_norm(x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Ten
     _vector(bias, n, "batch_norm", "bias")
     per_channel = tuple(n if i == axis else 1 for i in range(x.ndim))
     wide = cast(x, statistics_type(x.dtype))
+    before = running_mean, running_var
+    if training and not use_global_stats and _local.trace.abstract:
+        before = Detach()(running_mean), Detach()(running_var)  # as they were before this
     each = math.prod(x.shape) // max(n, 1)  # elements per channel
     if training and not use_global_stats and each == 1:  # without a spread: upstream hands x on, as it is
         unit = wide
@@ -114,11 +119,19 @@ def batch_norm(x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Ten
             new = running * share + batch * (1.0 - share)
             rebind(running, Detach()(cast(new, running.dtype)))  # auto_cast may have chosen another type
     else:
-        mean, variance = reshape(running_mean, per_channel), reshape(running_var, per_channel)
-        unit = (wide - cast(mean, wide.dtype)) * cast(
-            rsqrt(variance, number(epsilon, "batch_norm", "epsilon")), wide.dtype
+        unit = _by_running(wide, running_mean, running_var, per_channel, epsilon)
+    out = cast(scaled(unit, weight, bias, per_channel), x.dtype)
+    if training and not use_global_stats and _local.trace.abstract:
+        return otherwise(
+            out,
+            lambda: cast(scaled(_by_running(wide, *before, per_channel, epsilon), weight, bias, per_channel), x.dtype),
         )
-    return cast(scaled(unit, weight, bias, per_channel), x.dtype)
+    return out
+
+
+def _by_running(wide: Any, mean: Any, variance: Any, per_channel: tuple[int, ...], epsilon: Any) -> Any:
+    mean, variance = reshape(mean, per_channel), reshape(variance, per_channel)
+    return (wide - cast(mean, wide.dtype)) * cast(rsqrt(variance, number(epsilon, "batch_norm", "epsilon")), wide.dtype)
 
 
 @public(also={"x": "input", "epsilon": "eps"}, composed=True)
