@@ -12,7 +12,7 @@ from paddle.engine.eager.trace import from_array
 from paddle.engine.ir.body import Body
 from paddle.engine.ir.graph import Graph
 from paddle.engine.ops.control import Cond, While, body_of, gradient, gradient_of_while
-from paddle.engine.ops.elementwise import less_than, minimum, multiply
+from paddle.engine.ops.elementwise import Cast, less_than, minimum, multiply
 from paddle.engine.ops.indexing import Gather
 from paddle.engine.ops.number import Constant
 from paddle.engine.ops.reduction import sum_
@@ -121,6 +121,32 @@ def test_a_loop_is_the_same_however_it_runs(tier):
                     np.testing.assert_array_equal(a, b)
         with pytest.raises(IndexError, match=r"gather(?s:.)*train\.py:41"):
             run([np.array(0), np.ones(3), np.ones(3), np.array([0, 9])])
+    finally:
+        flags.set_("FLAGS_eager_compile", before)
+
+
+@pytest.mark.parametrize("tier", ["never", "auto", "always"])
+def test_the_way_back_is_the_same_however_it_runs(tier):
+    """Few and many steps: states are kept in blocks, and in the midst of a loop it may be compiled."""
+    count, small = TensorType((), types.int64), TensorType((2, 3), types.float32)
+    kinds = [count, F, small, F, count]
+    cast = Cast(types.float32)
+    step = lambda i, x, y, w, n: (i + 1, x * w + 0.01, y * 0.99 - cast(sum_(x, (0,))))
+    op = While(body_of(kinds, lambda i, x, y, w, n: (less_than(i, n),)), body_of(kinds, step), 3)
+    before = flags.get("FLAGS_eager_compile")
+    flags.set_("FLAGS_eager_compile", tier)
+    rng = np.random.default_rng(0)
+    try:
+        back = gradient_of_while(op, tuple(kinds))[2]
+        whole = Graph("outer")
+        given = [whole.input(t) for t in (*kinds, F, small)]
+        whole.outputs = list(whole.add(back, given))
+        run = Executor(whole, (False,) * len(given))
+        for n in (0, 1, 64, 65, 150):
+            arrays = [np.array(0), rng.normal(size=3), rng.normal(size=(2, 3)).astype("f"), rng.normal(size=3) * 0.3,
+                      np.array(n), rng.normal(size=3), rng.normal(size=(2, 3)).astype("f")]  # fmt: skip
+            for a, b in zip(run(arrays), Reference(whole)(arrays), strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
     finally:
         flags.set_("FLAGS_eager_compile", before)
 

@@ -189,17 +189,22 @@ class WhileGradient(Operator):
 
     def nested(self, run: Run, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         first = len(arrays) - self.through
-        graph = graph_of(self.back, types_of(arrays))
-        given, grads = arrays[:first], list(arrays[first:])
+        kinds = types_of(arrays)
+        given, constants = arrays[:first], arrays[self.carried : first]
+        sums = [np.zeros(v.shape, v.dtype.np) for v in graph_of(self.back, kinds).outputs[self.through :]]
+        values: Sequence[np.ndarray] = [*arrays[first:], *sums]
         forward = While(self.condition, self.body, self.carried)
-        *kept, _ = states(forward, run, given)
-        sums = [np.zeros(v.shape, v.dtype.np) for v in graph.outputs[self.through :]]
-        step = run(graph)
-        while kept:
-            found = step([*kept.pop(), *given[self.carried :], *grads])
-            grads = list(found[: self.through])
-            sums = [(a + b).astype(a.dtype, copy=False) for a, b in zip(sums, found[self.through :])]
-        return tuple(np.array(a) for a in (*grads, *sums))
+        (goes_on,) = run(graph_of(self.condition, kinds[:first]))(list(given))
+        if goes_on.item():
+            step, back = run(step_and_test(forward, kinds[:first])), run(back_and_sums(self, kinds))
+            history = getattr(step, "history", None)
+            if history is not None:
+                values = back.rewind(history(given, self.carried), constants, values)  # type: ignore[attr-defined]
+            else:
+                *kept, _ = states(forward, run, given)
+                for state in reversed(kept):
+                    values = back([*state, *constants, *values])
+        return tuple(np.array(a) for a in values)
 
     def vjp(self, g, out, *args):
         gs = g if type(g) is tuple else (g,)
@@ -248,6 +253,20 @@ def step_and_test(loop: While, kinds: tuple[TensorType, ...]) -> Graph:
     values = [graph.input(t) for t in kinds]
     after = write(graph_of(loop.body, kinds), values)
     graph.outputs = [*after, *write(graph_of(loop.condition, kinds), [*after, *values[loop.carried :]])]
+    return graph
+
+
+@functools.lru_cache(maxsize=1024)
+def back_and_sums(op: WhileGradient, kinds: tuple[TensorType, ...]) -> Graph:
+    """The graph of `back` that also takes the sums of the gradients of constants, and adds to them."""
+    inner = graph_of(op.back, kinds)
+    graph = Graph("back")
+    env: dict[Value, Value] = {v: graph.input(v.type) for v in inner.inputs}
+    for node in inner.nodes:
+        env.update(zip(node.outputs, graph.add(node.op, [env[v] for v in node.inputs], node.line)))
+    found = [env[v] for v in inner.outputs]
+    totals = [graph.add(add, (graph.input(v.type), v))[0] for v in found[op.through :]]
+    graph.outputs = [*found[: op.through], *totals]
     return graph
 
 
