@@ -187,6 +187,75 @@ def test_decorators_are_part_of_the_function():
         assert program(x).tolist() == f(x).tolist()
 
 
+def signed(x):
+    if x.sum() > 0:
+        return x * 2
+    return x - 1
+
+
+def test_functions_that_are_handed_on_are_converted():
+    part = to_static(signed)
+
+    def f(x, w):
+        y = paddle.static.nn.cond(x[0] > w[0], lambda: signed(x), lambda: signed(w))
+        y = y + paddle.static.nn.case([(y[0] > 2, signed_x), (y[1] > 0, signed_x)], default=signed_x)
+        u, v = map(signed, [x, y])
+        return functools.partial(signed, u)() + part(v)
+
+    def signed_x():
+        return signed(paddle.to_tensor([0.5, -1.0]))
+
+    program = to_static(f, full_graph=True)
+    for v in ([1.0, 2.0], [-3.0, 1.0], [3.0, -9.0]):
+        x, w = paddle.to_tensor(v), paddle.to_tensor([0.5, 1.0])
+        assert program(x, w).tolist() == f(x, w).tolist()
+
+
+def test_a_layer_of_to_static_inside_is_a_part_of_the_program():
+    class Outer(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.inner = to_static(Gate())
+
+        def forward(self, x):
+            return self.inner(x) if x[0] > 0 else self.inner(x * 2)
+
+    paddle.seed(2)
+    outer = Outer()
+    forward = outer.inner.__dict__["forward"]
+    xs = [paddle.to_tensor(v) for v in ([1.0, 2.0, 3.0], [-1.0, -2.0, -3.0], [1.0, -2.0, -3.0])]
+    want = [outer(x).numpy() for x in xs]
+    program = to_static(outer, full_graph=True)
+    for x, y in zip(xs, want, strict=True):
+        np.testing.assert_allclose(program(x).numpy(), y, rtol=1e-6)
+    assert outer.inner.__dict__["forward"] is forward
+
+
+def test_under_mixed_precision_the_sides_may_differ_in_precision():
+    layer = nn.Linear(3, 3)
+
+    def f(x, n):
+        if x.sum() > 0:
+            h = layer(x)
+        else:
+            h = x * 2
+        for _ in range(n):
+            h = layer(h)
+        return h
+
+    program = to_static(f, full_graph=True)
+    for v in ([1.0, 2.0, 3.0], [-1.0, -2.0, -3.0]):
+        grads = []
+        for g in (f, program):
+            x = paddle.to_tensor([v], stop_gradient=False)
+            with paddle.amp.auto_cast(True, dtype="bfloat16"):
+                y = g(x, paddle.to_tensor(2))
+            y.astype("float32").sum().backward()
+            grads += [y.astype("float32").numpy(), x.grad.numpy()]
+        np.testing.assert_array_equal(grads[0], grads[2])
+        np.testing.assert_array_equal(grads[1], grads[3])
+
+
 def no_value(x, n):
     if x.sum() > 0:
         y = x

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...engine import errors
+from ...engine.eager.capture import capturing
 from ...nn.layer.layers import Layer
+from ...static.nn.control_flow import case, cond, switch_case, while_loop
 from . import runtime
 from .transform import JST, converted
 
@@ -183,6 +185,8 @@ def _tree(file: str) -> ast.Module | None:
 def callable_(f: Any) -> Any:
     """What a converted function calls where `f` is written."""
     if isinstance(f, types.FunctionType):
+        if any(f is x for x in _TAKING_FUNCTIONS):
+            return functools.partial(_with_converted, f)
         return convert_function(f)
     if isinstance(f, types.MethodType):
         if isinstance(f.__self__, Layer) and f.__func__ is Layer.__call__:
@@ -190,12 +194,36 @@ def callable_(f: Any) -> Any:
         return convert_function(f)
     if isinstance(f, Layer):
         return functools.partial(_call_layer, f)
+    if isinstance(f, types.BuiltinFunctionType):
+        return f
+    if f is map or f is filter:
+        return functools.partial(_with_converted, f)
+    from ..program import StaticFunction
+
+    if isinstance(f, StaticFunction) and capturing():
+        return callable_(f.dygraph_function)  # a part of this program
     if type(f) is functools.partial:
         return functools.partial(callable_(f.func), *f.args, **f.keywords)
     own = type(f).__dict__.get("__call__")
     if isinstance(own, types.FunctionType) and is_convertible(own):
         return types.MethodType(convert_function(own), f)
     return f
+
+
+_TAKING_FUNCTIONS = (cond, while_loop, case, switch_case)
+
+
+def _with_converted(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """Calls what calls functions that it is given."""
+
+    def each(x: Any) -> Any:
+        if isinstance(x, (types.FunctionType, types.MethodType)):
+            return convert_function(x)
+        if type(x) in (list, tuple):
+            return type(x)(map(each, x))
+        return {k: each(v) for k, v in x.items()} if type(x) is dict else x
+
+    return f(*map(each, args), **{k: each(v) for k, v in kwargs.items()})
 
 
 def _call_layer(layer: Layer, *args: Any, **kwargs: Any) -> Any:
@@ -206,20 +234,28 @@ def _call_layer(layer: Layer, *args: Any, **kwargs: Any) -> Any:
 @contextlib.contextmanager
 def converted_forwards(layer: Layer, itself: bool = True) -> Iterator[None]:
     """Within the block, the `forward` of a Layer and of those in it is converted where the user wrote it."""
-    changed = []
+    from ..program import StaticFunction
+
+    changed: list[tuple[Layer, Any]] = []
     try:
         for x in layer.sublayers(include_self=itself):
-            if "forward" in x.__dict__:
-                continue  # one of its own, as to_static gives it, or converted further out
-            forward = type(x).forward
+            before = x.__dict__.get("forward")
+            forward: Any = type(x).forward
+            if isinstance(before, StaticFunction):
+                forward = before._function  # a part of this program
+            elif before is not None:
+                continue  # one of its own, or converted further out
             found = convert_function(forward)
             if found is not forward:
                 x.__dict__["forward"] = types.MethodType(found, x)
-                changed.append(x)
+                changed.append((x, before))
         yield
     finally:
-        for x in changed:
-            x.__dict__.pop("forward", None)
+        for x, before in changed:
+            if before is None:
+                x.__dict__.pop("forward", None)
+            else:
+                x.__dict__["forward"] = before
 
 
 def entry(fn: Callable[..., Any], instance: Any = None) -> Callable[..., Any]:

@@ -15,7 +15,7 @@ from ...engine.ir.body import Body
 from ...engine.ir.graph import Graph, Value
 from ...engine.ops.control import Cond, While
 from ...engine.ops.creation import Full
-from ...engine.ops.elementwise import Detach, add
+from ...engine.ops.elementwise import Cast, Detach, add
 from ...engine.ops.number import Constant, Number
 from ...engine.types import TensorType, bool_, default_dtype, int64
 from ...tensor.tensor import Tensor
@@ -153,12 +153,12 @@ class Recorded:
         """The graph with these outputs.
 
         Args:
-            outputs: slots, Tensors of outside, Numbers, Zeros.
+            outputs: slots, Tensors of outside, Numbers, Zeros; or pairs of such and a DType that it is cast to.
             order: Tensors of outside that are inputs, behind the arguments and the keys.
             keys, of_keys: how many inputs there are for keys, and the first that is for this graph.
         """
         captured = self.captured
-        slots = list(dict.fromkeys(x for x in outputs if type(x) is int))
+        slots = list(dict.fromkeys(x for x in map(bare, outputs) if type(x) is int))
         graph, leaves = captured.graph(slots, stops=True)
         made = dict(zip(slots, graph.outputs))
         known = dict(zip(leaves, graph.inputs))
@@ -181,21 +181,40 @@ class Recorded:
             mine = 0 <= i - of_keys < len(key_slots)
             take(key_slots[i - of_keys] if mine else None, KEY)
         places = {id(t): take(slot_of.get(id(t)), t.type) for t in order}
-        found: list[Value] = []
-        for x in outputs:
+
+        def output(x: Any) -> Value:
+            if isinstance(x, tuple):
+                return graph.add(Cast(x[1]), (output(x[0]),))[0]
             if type(x) is int:
-                found.append(made[x])
-            elif isinstance(x, Number):
-                found.append(graph.add(Constant(x.value, x.dtype), ())[0])
-            elif isinstance(x, Zeros):
-                found.append(graph.add(Full(x.type.shape, False if x.type.dtype is bool_ else 0, x.type.dtype), ())[0])
-            else:
-                found.append(places[id(x)])
-        graph.outputs = found
+                return made[x]
+            if isinstance(x, Number):
+                return graph.add(Constant(x.value, x.dtype), ())[0]
+            if isinstance(x, Zeros):
+                return graph.add(Full(x.type.shape, False if x.type.dtype is bool_ else 0, x.type.dtype), ())[0]
+            return places[id(x)]
+
+        graph.outputs = list(map(output, outputs))
         return graph
 
 
 KEY = TensorType((2,), int64)
+
+
+def bare(x: Any) -> Any:
+    """An output without the type that it is cast to."""
+    return x[0] if isinstance(x, tuple) else x
+
+
+def common(a: TensorType, b: TensorType) -> TensorType | None:
+    """The type that Tensors of two types have on both sides of a branch; None where there is none.
+
+    Under automatic mixed precision the sides may have computed in different precision: then it is the higher one.
+    """
+    if a is b:
+        return a
+    if tracing.local.trace.amp is None or a.shape != b.shape or not (a.dtype.is_floating and b.dtype.is_floating):
+        return None
+    return a if a.dtype.itemsize > b.dtype.itemsize else b if b.dtype.itemsize > a.dtype.itemsize else None
 
 
 def union(*lists: Sequence[Tensor]) -> list[Tensor]:
@@ -245,14 +264,15 @@ def record_cond(
                 raise _differ(name, path, a, b)
             wide = max(number_type(a), number_type(b), key=lambda t: "bif".index(t.dtype.kind))
             types = [wide, wide]
-        t = types[0] or types[1]
-        assert t is not None
-        pair = []
+        first, second = types[0] or types[1], types[1] or types[0]
+        assert first is not None and second is not None
+        t = common(first, second)
+        if t is None:
+            raise _differ(name, path, a, b)
+        pair: list[Any] = []
         for side, x, own in zip(sides, (a, b), types):
             if isinstance(x, _TYPED):
-                if own is not t:
-                    raise _differ(name, path, a, b)
-                pair.append(side.reference(x))
+                pair.append(side.reference(x) if own is t else (side.reference(x), t.dtype))
             elif isinstance(x, _NUMBERS) and t.shape == () and number_fits(x, t):
                 pair.append(Number(x, t.dtype))
             else:
@@ -266,7 +286,9 @@ def record_cond(
     values: tuple[Any, ...] = ()
     if outputs:
         order = union(
-            sides[0].outer(), sides[1].outer(), [x for pair in outputs for x in pair if isinstance(x, tracing.Tensor)]
+            sides[0].outer(),
+            sides[1].outer(),
+            [x for pair in outputs for x in map(bare, pair) if isinstance(x, tracing.Tensor)],
         )
         makers = [make for s in sides for _, make in s.captured.keys]
         first = len(sides[0].captured.keys)
@@ -349,7 +371,7 @@ def agree(a: Any, b: Any) -> bool:
             assert t is not None
             if not (isinstance(number, _NUMBERS) and t.shape == () and number_fits(number, t)):
                 return False
-        elif types[0] is not types[1]:
+        elif common(types[0], types[1]) is None:  # type: ignore[arg-type]
             return False
     return True
 
@@ -520,9 +542,10 @@ class _Loop:
         for i, start in zip(self.carried, self.starts):
             after = self.result[i]
             if isinstance(after, _TYPED):
-                if after.type is not start.type:
+                if after.type is not start.type and common(after.type, start.type) is None:
                     raise self.differs(i, start, after)
-                outputs.append(step.reference(after))
+                same = after.type is start.type
+                outputs.append(step.reference(after) if same else (step.reference(after), start.type.dtype))
             elif isinstance(after, _NUMBERS) and not start.type.shape and number_fits(after, start.type):
                 outputs.append(Number(after, start.type.dtype))
             else:
@@ -546,7 +569,7 @@ class _Loop:
             )
         changed = union([x for x, _ in step.captured.changes])
         makers = [make for _, make in step.captured.keys]
-        inside = [x for x in [*outputs, test.reference(verdict)] if isinstance(x, tracing.Tensor)]
+        inside = [x for x in [*map(bare, outputs), test.reference(verdict)] if isinstance(x, tracing.Tensor)]
         constants = [x for x in union(step.outer(), test.outer(), inside) if all(x is not y for y in changed)]
         stride = tracing.from_array(_NEXT_KEY.copy()) if makers else None
         order = [*changed, *constants]
