@@ -13,6 +13,7 @@ from paddle.engine.cpu import compiler, jit
 from paddle.engine.cpu.lower import AliasStep, HostStep, LoopStep, steps_of
 from paddle.engine.cpu.plan import MemoryPlan, split
 from paddle.engine.cpu.split import split as split_steps
+from paddle.engine.cpu.steps import GroupStep
 from paddle.engine.eager import materialize
 from paddle.engine.eager.trace import trie
 from paddle.engine.ir.printer import text
@@ -109,17 +110,25 @@ def kernels(graph, donated):
     steps = split_steps(graph, steps_of(graph))
     plan = MemoryPlan(graph, steps, donated)
     lines = []
-    for i, s in enumerate(steps):
-        if isinstance(s, AliasStep):
-            continue
+
+    def tell(i, s, indent):
         kind = "host" if isinstance(s, HostStep) else "loops" if isinstance(s, LoopStep) else "product"
         size = ""
         if isinstance(s, LoopStep):
             total, grain = split(compiler.loop_kernel(s, plan, i), {})
             size = f" in {total} units, {grain} a task"
         reads, writes = (", ".join(str(v.type) for v in vs) for vs in (s.inputs, s.outputs))
-        lines.append(f"{kind} {' '.join(operators(graph, s))}: {reads} -> {writes}{size}")
-    lines.append(f"{len(lines)} launches, arena {plan.arena} bytes, {len(plan.taken)} outputs take the place of inputs")
+        lines.append(f"{indent}{kind} {' '.join(operators(graph, s))}: {reads} -> {writes}{size}")
+
+    launches = [(i, s) for i, s in enumerate(steps) if not isinstance(s, AliasStep)]
+    for i, s in launches:
+        if isinstance(s, GroupStep):
+            lines.append(f"{len(s.members)} kernels in one launch:")
+        for member in s.members if isinstance(s, GroupStep) else [s]:
+            tell(i, member, "  " if member is not s else "")
+    lines.append(
+        f"{len(launches)} launches, arena {plan.arena} bytes, {len(plan.taken)} outputs take the place of inputs"
+    )
     return "\n".join(lines)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from .. import types
@@ -110,6 +111,7 @@ def flatten(loops: Loops) -> Loops:
 
 
 LINE = 16  # elements to a line of the cache
+FAR = 1 << 19  # elements that no core keeps in its own cache
 
 
 def squares(loops: Loops) -> Loops:
@@ -139,20 +141,32 @@ def squares(loops: Loops) -> Loops:
     near = min(others, key=lambda v: stride(form, v) or math.inf)
     if not tileable(near):
         return loops
-    return cut(loops, [near, last], lambda outer, inner: [*(outer.get(v, v) for v in loops.vars), *inner.values()])
+    # two lines of what is read across: it is met twice where the processor fetches pairs of lines
+    wide = near.extent % (2 * LINE) == 0 and math.prod(v.extent for v in loops.vars) >= FAR
+    return cut(
+        loops, [near, last], lambda outer, inner: [*(outer.get(v, v) for v in loops.vars), *inner.values()],
+        {near: 2 * LINE} if wide else {},
+    )  # fmt: skip
 
 
 def tileable(v: Var) -> bool:
     return isinstance(v.extent, int) and v.extent % LINE == 0 and v.extent > LINE
 
 
-def cut(loops: Loops, variables: list[Var], order: Callable[[dict[Var, Var], dict[Var, Var]], list[Var]]) -> Loops:
-    """The loops with variables split into lines; `order` gives the new nest from the outer and the inner parts."""
-    outer = {v: Var(v.extent // LINE) for v in variables}
-    inner = {v: Var(LINE) for v in variables}
+def cut(
+    loops: Loops, variables: list[Var], order: Callable[[dict[Var, Var], dict[Var, Var]], list[Var]],
+    sizes: Mapping[Var, int] = MappingProxyType({}),
+) -> Loops:  # fmt: skip
+    """The loops with variables split into lines; `order` gives the new nest from the outer and the inner parts.
+
+    sizes: of the inner parts, where they are not lines.
+    """
+    size = {v: sizes.get(v, LINE) for v in variables}
+    outer = {v: Var(v.extent // size[v]) for v in variables}
+    inner = {v: Var(size[v]) for v in variables}
     scope, stores = loops.scope, loops.stores
     for v in variables:
-        index = scope.var(outer[v]) * LINE + scope.var(inner[v])
+        index = scope.var(outer[v]) * size[v] + scope.var(inner[v])
         swap = lambda e, v=v, index=index: put(scope, scope.lift(e, types.int64), v, index)
         stores = [Store(s.out, tuple(map(swap, s.at)), put(scope, s.value, v, index), s.kept) for s in stores]
     return Loops(scope, order(outer, inner), stores)

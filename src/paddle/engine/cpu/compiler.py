@@ -24,7 +24,7 @@ from ..passes.channels import fold_channels
 from ..passes.convolution import narrow_convolutions
 from ..passes.simplify import decompose, simplify
 from ..passes.winograd import transform_convolutions
-from . import jit, recurrence
+from . import grouping, jit, recurrence
 from .blocks import in_blocks
 from .constants import first_the_fixed, fixed_values, has_fixed_work
 from .emit import Emitter
@@ -36,6 +36,7 @@ from .plan import MemoryPlan, Place, split
 from .recurrence import RecurrenceStep
 from .steps import (
     AliasStep,
+    GroupStep,
     HostStep,
     KernelStep,
     LoopStep,
@@ -59,6 +60,8 @@ def source() -> str:
                 digest.update(f"{file.name} {status.st_size} {status.st_mtime_ns}\n".encode())
     return digest.hexdigest()
 
+
+STATUS = "status"  # among the values of a launch: the status buffer
 
 FAIL = """
 define internal void @pd.fail(ptr %s, i64 %code, i64 %value) noinline cold nounwind {
@@ -165,7 +168,7 @@ def lowered_for(graph: Graph, constant: tuple[bool, ...]) -> tuple[Graph, list[S
         fixed = fixed_values(folded, constant)
         steps, early = first_the_fixed(folded, steps_of(folded, fixed), fixed)
         if early:
-            return folded, *in_blocks(folded, steps, early, tile_kernel)
+            return folded, *grouping.grouped(folded, *in_blocks(folded, steps, early, tile_kernel))
     graph = turn_weights(transform_convolutions(graph))
     return graph, steps_of(graph), 0
 
@@ -205,12 +208,28 @@ def compile_graph(
                 "values": [o.key for o in kernel.operands], "messages": kernel.messages,
             }  # fmt: skip
 
+        def group_launch(s: GroupStep, plan: MemoryPlan, index: int) -> dict[str, Any]:
+            kernels = []
+            for member in s.members:
+                member, sizes = grouping.sized(member)
+                kernels.append((loop_kernel(member, plan, index), sizes))
+                functions.update(kernels[-1][0].functions)
+            names = [function(kernel.text, loops) for kernel, _ in kernels]
+            dims, tasks = grouping.table(kernels, names)
+            values = [v for kernel, _ in kernels for v in (STATUS, *(o.key for o in kernel.operands))]
+            return {
+                "fn": function(grouping.text(names), loops), "total": tasks, "grain": 1, "dims": dims,
+                "values": values[1:], "messages": [],
+            }  # fmt: skip
+
         for i, s in enumerate(steps):
             written = overwriting(s) if isinstance(s, HostStep) and i in plan.overwriting else None
             if written is not None:
                 found[i] = loop_launch(Emitter(written, {}, jit.vector_bytes()).kernel())
             elif isinstance(s, LoopStep):
                 found[i] = loop_launch(loop_kernel(s, plan, i))
+            elif isinstance(s, GroupStep):
+                found[i] = group_launch(s, plan, i)
             elif isinstance(s, ProductStep):
                 found[i] = product_launch(s, lambda text: function(text, products))
             elif isinstance(s, (WinogradStep, WinogradGradStep)):
@@ -347,7 +366,10 @@ def launches(steps: list[Step], plan: MemoryPlan, native: dict[int, Any]) -> lis
             for n in native[i] if isinstance(s, KernelStep) else [native[i]]:
                 out.append({
                     "fn": n["fn"], "total": n["total"], "grain": n["grain"], "dims": n["dims"],
-                    "ptrs": [scratch if v is None else place(plan, v) for v in n["values"]],
+                    "ptrs": [
+                        scratch if v is None else ["status", 0, 0] if v is STATUS else place(plan, v)
+                        for v in n["values"]
+                    ],
                     "messages": n["messages"], "op": s.node.op.name, "line": line,
                 })  # fmt: skip
     return out

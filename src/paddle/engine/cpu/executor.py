@@ -136,8 +136,8 @@ class Plan:
 
     def base(self, p: list[Any]) -> int:
         kind, i = p[0], p[1]
-        if kind == "arena":
-            return 1
+        if kind in ("status", "arena"):
+            return int(kind == "arena")
         return {"input": 2, "output": 2 + self.inputs, "host": self.host_base, "kept": self.kept_base}[kind] + i
 
     def __call__(self, arrays: list[np.ndarray]) -> list[np.ndarray]:

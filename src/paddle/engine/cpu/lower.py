@@ -23,6 +23,7 @@ from .affine import Product, flatten, product_of, squares
 from .constants import escapes
 from .expr import Expr, LoopBuilder, Operand, Scope, Var, compute_type
 from .fusing import fuse
+from .grouping import grouped
 from .layout import CHANNELS_LAST, by_tiles, orders
 from .loops import Loops, Store, has_reduce, loads_in
 from .recurrence import recurrence_step
@@ -312,6 +313,7 @@ class Lowering:
         """Adds v to an earlier kernel over the same elements, if what it reads is there by then."""
         node = v.node
         assert node is not None
+        needed = self.needed(v)
         for i in range(len(self.steps) - 1, max(-1, len(self.steps) - 40), -1):
             step = self.steps[i]
             if (
@@ -321,23 +323,48 @@ class Lowering:
                 and (step.outputs[0] in self.fixed) == (v in self.fixed)
                 and self.operand(step.outputs[0]).order == self.operand(v).order
                 and len(step.outputs) < 64
+                and self.shares(step, needed, v)
             ):
                 loops = step.loops
                 at = loops.stores[0].at
                 if not any(has_reduce(s.value) for s in loops.stores):
                     local = {o: s.value for o, s in zip(step.outputs, loops.stores)}
                     value = self.own(node, v.index, loops.scope, at, None, self.loader({}, local, at))
-                    needs = {x.attr.key for x in loads_in(value)}
-                    if all(self.made_by.get(n, -1) < i for n in needs):
+                    late = {j for x in loads_in(value) if (j := self.made_by.get(x.attr.key, -1)) >= i}
+                    if all(self.can_precede(j, i) for j in late):
+                        for j in sorted(late):
+                            self.move(j, i)
+                            i += 1
                         loops.stores.append(Store(self.operand(v), at, value))
                         step.outputs.append(v)
                         step.inputs = reads(loops)
                         step.fused.append(node)
                         self.made_by[v] = i
                         return True
-            if any(x in step.outputs for x in self.needed(v)):
+            if any(x in step.outputs for x in needed):
                 return False
         return False
+
+    def can_precede(self, j: int, i: int) -> bool:
+        """Whether step j, of single numbers, can run before step i, so that step i can use them."""
+        s = self.steps[j]
+        return (
+            j > i
+            and isinstance(s, LoopStep)
+            and all(v.type.size == 1 for v in (*s.inputs, *s.outputs))
+            and all(self.made_by.get(v, -1) < i for v in s.inputs)
+        )
+
+    def move(self, j: int, i: int) -> None:
+        self.steps.insert(i, self.steps.pop(j))
+        for k in range(i, j + 1):
+            self.made_by.update((v, k) for v in self.steps[k].outputs)
+
+    def shares(self, step: LoopStep, needed: set[Value], v: Value) -> bool:
+        """Whether a kernel has at hand what v is computed from, so that it is read once for both; or v is a number."""
+        if v.type.size == 1 or any(x in needed for x in step.outputs):
+            return True
+        return any(x in needed and x.type.size >= v.type.size for x in step.inputs)
 
     def needed(self, v: Value) -> set[Value]:
         """The stored values that computing v reads."""
@@ -401,7 +428,8 @@ def steps_of(graph: Graph, fixed: set[Value] | frozenset[Value] = frozenset()) -
     for s in steps:
         if isinstance(s, LoopStep) and s.loops is not None:
             s.loops = squares(flatten(s.loops))
-    return split(graph, steps)
+    steps = split(graph, steps)
+    return steps if fixed else grouped(graph, steps)[0]  # what is made beforehand comes first, see compiler.py
 
 
 _no_products: set[Any] = set()  # operators that were looked at, with their arguments' unit axes and types

@@ -13,7 +13,7 @@ from ..ir.graph import Graph, Value
 from .expr import Expr, Operand
 from .linear import offset_of
 from .loops import CHUNK, Kernel, has_reduce, loads_in
-from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step
+from .steps import AliasStep, GroupStep, HostStep, LoopStep, ProductStep, Step
 
 ALIGN = 64
 SERIAL_WORK = 40_000  # simple operations below which a kernel stays on one thread
@@ -113,7 +113,7 @@ class MemoryPlan:
                 continue
             step = self.first[r]
             found = []
-            if self.loops and step >= safe and isinstance(self.steps[step], LoopStep):
+            if self.loops and step >= safe and isinstance(self.steps[step], (LoopStep, GroupStep)):
                 own = reads.get(r, ())
                 for i in free - blocked:
                     x = self.graph.inputs[i]
@@ -206,12 +206,16 @@ class MemoryPlan:
 
     def reusable(self, i: int, s: Step, v: Value, size: int) -> Value | None:
         """An argument that dies here and that v, of `size` bytes, may overwrite element by element."""
-        if not isinstance(s, LoopStep) or s.loops is None:
+        if isinstance(s, GroupStep):
+            read = s.makers[v].inputs
+        elif isinstance(s, LoopStep) and s.loops is not None:
+            read = s.inputs
+        else:
             return None
         shared = self.shared.get(i, {})
         dying = {
             x: self.place[x].offset
-            for x in map(self.root_of, s.inputs)
+            for x in map(self.root_of, read)
             if self.last[x] == i and x.dtype is v.dtype and x not in shared and self.place[x].base == "arena"
         }
         for x in sorted(dying, key=dying.__getitem__):
@@ -237,6 +241,10 @@ def position(live: list[tuple[int, int, Value]], offset: int) -> int:
 
 def in_place(step: Step, x: Value, out: Value, root_of: Callable[[Value], Value]) -> bool:
     """Whether each element of x is read, under any of its shapes, only while the same element of `out` is made."""
+    if isinstance(step, GroupStep):
+        maker = step.makers[out]
+        alone = step.readers[x] == 1 and x in map(root_of, maker.inputs)
+        return alone and in_place(maker, x, out, root_of)
     assert isinstance(step, LoopStep)
     if step.loops is None:
         return False

@@ -120,6 +120,8 @@ def _repeated(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
         def find(p: list[Any], turn: int = turn, t: int = t, before: int = before) -> list[Any]:
             kind, i, offset = p
+            if kind == "status":
+                return p
             if kind == "arena":
                 return ["arena", 0, r["scratch"] + offset]
             if kind == "output":

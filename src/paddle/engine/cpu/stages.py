@@ -21,10 +21,10 @@ class Launch:
     """What runs at once in the compiled program.
 
     Attributes:
-        kind: loop, product, host or recurrence.
+        kind: loop, product, host, group or recurrence.
         nodes: the operations that are computed in it. Some may be in several: cheap ones are computed again.
         reads, writes: the values that it loads and stores.
-        within: what it repeats step after step.
+        within: what it repeats step after step, or the members of a group.
     """
 
     kind: str
@@ -127,7 +127,8 @@ def kernels_picture(stages: Stages, title: str, outputs: Sequence[str] = (), lim
         here = len(drawn.boxes)
         words = counted(n.op.name for n in x.nodes if not isinstance(n.op, Constant)) or ["sum of its parts"]
         rows = [f"{number}: {words[0]}", *words[1:]]
-        rows += ["each step:", *(f" {short(w.title, 40)}" for w in x.within)] if x.within else []
+        heading = "each step:" if x.kind == "recurrence" else "together:"
+        rows += [heading, *(f" {short(w.title, 40)}" for w in x.within)] if x.within else []
         rows += [str(v.type) for v in x.writes[:4]] + ([f"and {len(x.writes) - 4} more"] if len(x.writes) > 4 else [])
         if x.line:
             rows.append(" " + place_of(x.line))

@@ -44,6 +44,22 @@ class LoopStep(Step):
     closed: bool = False
 
 
+@dataclass
+class GroupStep(Step):
+    """Loops that do not read what others of them make: one launch, see grouping.py.
+
+    Attributes:
+        readers: how many members read a value, under whatever shape. makers: the member that makes a value.
+    """
+
+    members: list[LoopStep]
+    readers: dict[Value, int]
+    makers: dict[Value, LoopStep]
+
+    def within(self) -> Sequence[Step]:
+        return self.members
+
+
 @dataclass(frozen=True)
 class Finish:
     """What a product does with its sums before they are stored.

@@ -14,7 +14,17 @@ from .executor import numbers_as_inputs
 from .expr import Expr, Operand, Var, upper_bound
 from .loops import Loops, Store, loads_in
 from .lower import COSTLY, Lowering, single_steps
-from .steps import AliasStep, HostStep, KernelStep, LoopStep, ProductStep, Step, WinogradGradStep, WinogradStep
+from .steps import (
+    AliasStep,
+    GroupStep,
+    HostStep,
+    KernelStep,
+    LoopStep,
+    ProductStep,
+    Step,
+    WinogradGradStep,
+    WinogradStep,
+)
 
 _MOVES = frozenset({"broadcast_to", "reshape", "transpose", "constant", "full", "cast", "detach"})
 _FREE = frozenset({"const", "var", "load", "param", "cast", "check", "select", "neg", "not", "and", "or", "xor"})
@@ -60,7 +70,9 @@ def _in_order(steps: Sequence[Step], lowering: Lowering | None) -> Iterator[Work
     for s in steps:
         if isinstance(s, AliasStep):
             continue
-        if s.within():
+        if isinstance(s, GroupStep):
+            yield _together([_work(x, lowering) for x in s.members])
+        elif s.within():
             op = s.node.op
             within = list(_in_order(s.within(), lowering))
             for _ in range(s.node.inputs[op.constants + op.carries].shape[0]):
@@ -70,6 +82,18 @@ def _in_order(steps: Sequence[Step], lowering: Lowering | None) -> Iterator[Work
                 yield replace(_work(s, lowering), operations=x.operations)
         else:
             yield _work(s, lowering)
+
+
+def _together(members: Sequence[Work]) -> Work:
+    """The work of a group: sums, under the name of most of it."""
+    most = max(members, key=lambda w: w.read_bytes + w.written_bytes)
+    operations = [w.operations or 0.0 for w in members]
+    read, written = sum(w.read_bytes for w in members), sum(w.written_bytes for w in members)
+    name = f"{most.name} ({len(members)} together)"
+    return replace(
+        most, operator=members[0].operator, name=name, operations=sum(operations), read_bytes=read,
+        written_bytes=written,
+    )  # fmt: skip
 
 
 def _work(s: Step, lowering: Lowering | None) -> Work:

@@ -33,6 +33,7 @@ KINDS = {
     "alias": ("#ffffff", "#9aa2b1", "another shape of the same memory, no work"),
     "host": ("#fde6e6", "#cc5b5b", "runs in numpy"),
     "loop": ("#e7f0fd", "#5b8bd0", "kernel: loops over elements"),
+    "group": ("#e7f0fd", "#5b8bd0", "kernels that run at once"),
     "recurrence": ("#e2f4f4", "#4a9a9a", "a step that is repeated along a sequence"),
     "other": ("#f1ecfa", "#8b72c0", "written out of simpler operations, or another kind"),
     "folded": ("#f1ecfa", "#8b72c0", "several operations"),
