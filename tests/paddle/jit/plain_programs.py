@@ -386,6 +386,13 @@ def many_arguments(n, log):
     return f(n, d=1), f(n, 3, 4, d=1, e=6, h=7), f(*range(n + 1), **{"d": 1})
 
 
+def mapped(n, log):
+    rest = list(range(n + 3))
+    popped = list(map(list.pop, [rest] * n))
+    kept = list(filter(lambda k: k > 1 and k != 3, rest))
+    return popped, kept, rest
+
+
 def annotated(n, log):
     x: int = n
     y: "list[int]"

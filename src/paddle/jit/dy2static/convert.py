@@ -223,6 +223,10 @@ def _with_converted(f: Any, *args: Any, **kwargs: Any) -> Any:
             return type(x)(map(each, x))
         return {k: each(v) for k, v in x.items()} if type(x) is dict else x
 
+    if f is map or f is filter:
+        return f(each(args[0]), *args[1:]) if args else f()
+    if f is while_loop:  # its variables stay the objects that they are
+        return f(*map(each, args[:2]), *args[2:], **{k: v if k == "loop_vars" else each(v) for k, v in kwargs.items()})
     return f(*map(each, args), **{k: each(v) for k, v in kwargs.items()})
 
 
