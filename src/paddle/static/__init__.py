@@ -12,7 +12,9 @@ _PLACES = {
         "load", "load_from_file", "load_inference_model", "load_program_state", "normalize_program", "save",
         "save_inference_model", "save_to_file", "serialize_persistables", "serialize_program", "set_program_state",
     ),
-    "metric": ("accuracy",),
+    "averaging": ("ExponentialMovingAverage",),
+    "metric": ("accuracy", "auc"),
+    "printing": ("Print", "cpu_places"),
     "program": (
         "Program", "data", "default_main_program", "default_startup_program", "device_guard", "name_scope",
         "program_guard",

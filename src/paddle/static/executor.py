@@ -35,20 +35,10 @@ class Ready:
         externals: what else is read: variables, by name in a scope, and Tensors.
         places: per result wanted, its place among the slots.
         changes: variables and Tensors that take a new value, in the order of the slots after the results.
+        known: the sizes in place of those that are open.
     """
 
-    __slots__ = (
-        "feeds",
-        "leaves",
-        "externals",
-        "keys",
-        "steps",
-        "slots",
-        "places",
-        "changes",
-        "captured",
-        "__weakref__",
-    )
+    __slots__ = ("feeds", "externals", "keys", "slots", "places", "changes", "captured", "known", "__weakref__")
 
     def __init__(self, program: Program, captured: Captured, types: dict[str, TensorType], wanted: list[int]):
         self.changes = captured.changes if not program._for_test else []
@@ -67,13 +57,16 @@ class Ready:
                 received="feed with " + (", ".join(map(repr, types)) or "nothing"),
             )
         by_slot = {s: types[n] for s, n in names.items() if s in needed}
-        opened = any(by_slot[s] is not program._feeds[n][0].type for s, n in names.items() if s in by_slot)
-        for t, _ in self.externals:
-            if opened and not is_variable(t) and any(sizes.show(n) == -1 for n in t.type.shape):
-                raise sizes.open_constant(t.type.shape)
+        opened = any(None in shape for _, shape in program._feeds.values())
         copy = Captured()
-        numbers = program._recording.trace.numbers
-        copy.steps = sizes.resized(steps, by_slot, numbers) if opened else steps
+        copy.steps = steps
+        self.known = known = sizes.Sizes()
+        if opened:
+            trace = program._recording.trace
+            for n, type_ in types.items():
+                known.learn(program._feeds[n][0].type, type_)
+            copy.steps = sizes.resized(steps, by_slot, trace.numbers, trace.rules, known)
+            self.externals = [(_resized_constant(t, known), s) for t, s in self.externals]
         copy.inputs = [s for s, n in names.items() if s in needed]
         copy.externals, copy.keys = self.externals, self.keys
         self.captured = copy
@@ -92,6 +85,19 @@ class Ready:
             at = slots.index(s)
             news[at] = tracing.rebind(value_of(t, scope), news[at])
         return [news[i] for i in self.places]
+
+
+def _resized_constant(t: Tensor, known: sizes.Sizes) -> Tensor:
+    """A constant of a program with open sizes: shapes made Tensors follow the sizes."""
+    if not known.known or is_variable(t) or t.buffer is None:
+        return t
+    if any(sizes.show(n) == -1 for n in t.type.shape):
+        raise sizes.open_constant(t.type.shape)
+    if t.type.dtype.kind not in "iu" or t.type.size > 64:
+        return t
+    values = [known.put_in(int(v), sizes.Sizes()) for v in t.buffer.ravel()]
+    new = np.array(values, t.buffer.dtype).reshape(t.type.shape)
+    return t if np.array_equal(new, t.buffer) else tracing.from_array(new)  # type: ignore[return-value]
 
 
 def needed_steps(steps: Sequence[TrieNode], wanted: set[int]) -> list[TrieNode]:
@@ -287,6 +293,8 @@ class Executor:
 
     def _run(self, program: Program, fed: dict[str, Tensor], wanted: list[Any], scope: Scope) -> list[Tensor]:
         captured = program._view()
+        count = len(wanted)
+        wanted = [*wanted, *(p.value for p in program._printed)]
         places: list[Any] = []
         slots: list[int] = []
         for w in wanted:
@@ -313,7 +321,11 @@ class Executor:
         finally:
             trace.set_grad(grad)
             trace.set_amp(amp)
-        return [next(out) if type(p) is int else value_of(p, scope) for p in places]
+        of_sizes = known[1].known
+        found = [next(out) if type(p) is int else _resized_constant(value_of(p, scope), of_sizes) for p in places]
+        for p, t in zip(program._printed, found[count:]):
+            p.show(t.numpy())
+        return found[:count]
 
 
 class _Seeded:

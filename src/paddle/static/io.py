@@ -230,7 +230,10 @@ def _exported(program: Program, feed_vars: list[Tensor], fetch_vars: list[Tensor
     def make(types: list[TensorType]) -> Any:
         by_slot = {t.slot: type_ for t, type_ in zip(feeds, types)}
         part = Captured()
-        part.steps = sizes.resized(steps, by_slot, program._recording.trace.numbers)
+        trace, known = program._recording.trace, sizes.Sizes()
+        for t, type_ in zip(feeds, types):
+            known.learn(t.type, type_)
+        part.steps = sizes.resized(steps, by_slot, trace.numbers, trace.rules, known)
         unused = [t.slot for t in feeds if t.slot not in used]
         part.steps = [sizes.leaf_of(s, by_slot[s]) for s in unused] + part.steps
         part.inputs = [t.slot for t in feeds]

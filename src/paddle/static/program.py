@@ -146,6 +146,7 @@ class Program:
         self._captured: tuple[Any, Captured] | None = None
         self._ready: dict[Any, Any] = {}  # what executors made of it, see executor.py
         self._optimizers: list[Any] = []
+        self._printed: list[Any] = []
 
     # -- building --
     def _declare(self, t: Any, give: Callable[[Any], Any]) -> None:
@@ -372,6 +373,8 @@ class _Copy(Program):
                     env[step.slot + i] = t
                 if step.slot in other.numbers:
                     trace.numbers[env[step.slot].slot] = other.numbers[step.slot]
+                if step.slot in other.rules:
+                    trace.rules[env[step.slot].slot] = other.rules[step.slot]
             trace.set_grad(True)
             if not for_test:
                 for t, s in origin.changes:

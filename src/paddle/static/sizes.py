@@ -8,6 +8,7 @@ numbers. For real sizes the types are inferred anew, step by step, and what came
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,7 +20,9 @@ from ..engine.ir.body import Body
 from ..engine.ir.graph import Graph
 from ..engine.ir.saved import from_dict
 from ..engine.ops.number import Constant, Number
+from ..engine.ops.pooling import Windows
 from ..engine.ops.registry import Operator, registry
+from ..engine.sizes import Unexplained
 from ..engine.types import TensorType
 from ..tensor.tensor import open_sizes
 
@@ -28,7 +31,6 @@ PRIMES = (1118101, 1378103, 1726103, 2310107, 2748113, 3211123, 3802129, 4421113
 _MOST_AXES = 6
 _LEAST = 4096  # smaller numbers are never taken for something that follows from a prime
 _OFFSET = 64  # greatest b of p + b
-_HALVES = (2, 4, 8, 16, 32)  # c of p / c
 
 
 def stand_in(axis: int) -> int:
@@ -120,6 +122,8 @@ class Sizes:
         found = near._explained(size, offset)
         if found is None:
             found = self._explained(size, offset)
+        if found is None and offset == _OFFSET and _OPEN._explained(size) is not None:
+            raise Unexplained  # such as half of a size, of which it is not known how it was rounded
         return n if found is None else found if n > 0 else -found
 
     def _explained(self, n: int, offset: int = _OFFSET) -> int | None:
@@ -139,9 +143,6 @@ class Sizes:
             a = max(round(n / p), 1)
             if a <= 64 and abs(n - a * p) <= offset:
                 return a * real + n - a * p
-            for c in _HALVES if offset > 2 else ():
-                if abs(n * c - p) <= c:
-                    return real // c if n == p // c else -(-real // c) if n == -(-p // c) else (real + n * c - p) // c
         return None
 
     def _fraction(self, x: float, near: "Sizes") -> float:
@@ -265,7 +266,11 @@ def shown(shape: Iterable[int]) -> list[int]:
 
 
 def resized(
-    steps: Sequence[TrieNode], leaves: dict[int, TensorType], numbers: dict[int, tuple[Any, ...]]
+    steps: Sequence[TrieNode],
+    leaves: dict[int, TensorType],
+    numbers: dict[int, tuple[Any, ...]],
+    rules: dict[int, Any],
+    sizes: Sizes,
 ) -> list[TrieNode]:
     """Steps of a capture for other types of its leaves.
 
@@ -273,9 +278,10 @@ def resized(
         steps: those that are needed, leaves included, in order.
         leaves: by slot, the types that leaves have now; the others keep theirs.
         numbers: by the slot of a step, its numbers before they were rounded.
+        rules: by the slot of a step, what gives its operator from the types of its arguments.
+        sizes: what is known of sizes so far; what the steps tell is added.
     """
     types: dict[int, tuple[TensorType, TensorType]] = {}
-    sizes = Sizes()
     for step in steps:
         if step.op is None and step.types:
             before, after = step.types[0], leaves.get(step.slot, step.types[0])
@@ -293,18 +299,50 @@ def resized(
                 near.learn(*types[r])
         new = TrieNode(None, step.grad)
         new.slot, new.next_slot, new.line, new.sg, new.sgs = step.slot, step.next_slot, step.line, step.sg, step.sgs
-        new.op = sizes.put_in(step.op, near)
         given = numbers.get(step.slot, ())
         if len(given) != len(step.refs):
             given = (None,) * len(step.refs)
-        new.refs = tuple(r if type(r) is int else sizes._number(r, near, g) for r, g in zip(step.refs, given))
-        new.types = new.op.infer_types(*(types[r][1] if type(r) is int else r.type for r in new.refs))
+        now = [types[r][1] if type(r) is int else r.type for r in step.refs]
+        try:
+            if step.slot in rules:
+                new.op = rules[step.slot](*now)
+            else:
+                new.op = sizes.put_in(step.op, near)
+                if isinstance(new.op, Windows):
+                    new.op = _whether_exact(new.op, now[0])
+            new.refs = tuple(r if type(r) is int else sizes._number(r, near, g) for r, g in zip(step.refs, given))
+            new.types = new.op.infer_types(*now)
+        except Unexplained:
+            raise errors.invalid_argument(
+                f"Executor.run: it is not known what {step.op.name} does at other sizes than it was recorded for.",
+                expected="attributes that follow from sizes by sums and products",
+                received=re.sub(r"\d{4,}", lambda m: str(show(int(m[0]))), repr(step.op)),
+                hint="give static.data a size in place of None.",
+                at=errors.describe_line(*step.line) if step.line else None,
+            ) from None
+        except Exception as e:
+            raise errors.invalid_argument(
+                f"Executor.run: {new.op.name} does not take the sizes that were fed.",
+                expected="sizes that all operations of the program take",
+                received=", ".join(map(str, now)),
+                hint=f"it said: {str(e).strip().splitlines()[0]} If other sizes have to do, give static.data a size in"
+                " place of None: what is done may depend on whether a size is even, or 1.",
+                at=errors.describe_line(*step.line) if step.line else None,
+            ) from e
         new.type = new.types[0]
         for i, (before, after) in enumerate(zip(step.types, new.types)):
             sizes.learn(before, after)
             types[step.slot + i] = before, after
         out.append(new)
     return out
+
+
+def _whether_exact(op: Windows, x: TensorType) -> Windows:
+    """A pooling, or a gradient of one, told whether its windows stay within x at these sizes."""
+    source = getattr(op, "source", x.shape[-op.rank :])
+    fits = all((z - 1) * s + k <= n for z, s, k, n in zip(op.sizes, op.strides, op.kernel, source))
+    exact = fits and not any(op.low)
+    return op if op.exact is exact else type(op)(**{**op.attributes(), "exact": exact})
 
 
 def leaf_of(slot: int, type_: TensorType, refs: tuple[Any, ...] = (0,)) -> TrieNode:

@@ -37,10 +37,23 @@ class _Capture(Trace):
         keys: leaf slots of what each run needs anew, such as random keys.
         declare: takes a Tensor that outlives the capture, with what gives it its first value; None: it has it at once.
         numbers: by the slot of a step, its arguments that are numbers, as they were given, None for Tensors.
+        rules: by the slot of a step, what gives its operator from the types of its arguments, where a formula does not.
         tests: by slots, values that take the place of those of training in a program that only computes.
     """
 
-    __slots__ = ("outer", "entered", "sources", "born", "snapshots", "grads", "keys", "declare", "tests", "numbers")
+    __slots__ = (
+        "outer",
+        "entered",
+        "sources",
+        "born",
+        "snapshots",
+        "grads",
+        "keys",
+        "declare",
+        "tests",
+        "numbers",
+        "rules",
+    )
     abstract = True
 
     def __init__(self, outer: Trace, amp: Any, grad: bool):
@@ -56,6 +69,7 @@ class _Capture(Trace):
         self.declare: Callable[[Any, Callable[[Any], Any]], None] | None = None
         self.tests: dict[int, int] = {}
         self.numbers: dict[int, tuple[Any, ...]] = {}
+        self.rules: dict[int, Callable[..., Any]] = {}
         self.node = TrieNode(None, grad)
 
     def leaf(self, type_: TensorType, kind: int) -> int:
@@ -338,6 +352,14 @@ def start(t: Tensor, give: Callable[[Any], Any]) -> None:
     else:
         with outside():
             give(t)
+
+
+def follows(out: Tensor, make: Callable[..., Any]) -> Tensor:
+    """Gives `out`. A program whose sizes are open asks `make(*types)` for the operator of it at other sizes."""
+    trace = local.trace
+    if isinstance(trace, _Capture) and trace.declare is not None and out.epoch == trace.epoch:
+        trace.rules[out.slot] = make
+    return out
 
 
 def otherwise(out: Tensor, make: Callable[[], Tensor]) -> Tensor:

@@ -12,6 +12,7 @@ from ...engine import errors
 from ...engine.eager.trace import Tensor as EngineTensor
 from ...engine.ir.graph import Value
 from ...engine.ops.reduction import mean_, sum_
+from ...tensor.tensor import open_sizes
 from ...utils.public import check_inplace, replace
 
 no_kernel = errors._maker("NotFound", RuntimeError)
@@ -168,3 +169,17 @@ def numbers(value: Any, n: int, name: str, label: str, kind: Any = errors.invali
             f"{name}: {label} has the wrong length.", expected=f"an int, or {n} of them", received=f"{label}: {value!r}"
         )
     return found
+
+
+def need_fixed(size: int, what: str) -> None:
+    """Refuses a size that is open in a static program, where what is done depends on more than a formula in it."""
+    if open_sizes:
+        from ...static.sizes import show
+
+        if show(size) == -1:
+            raise errors.precondition(
+                f"{what}: the size of the axis is open.",
+                expected="a size that is known while the program is recorded",
+                received="-1",
+                hint="give static.data a size in place of None.",
+            )

@@ -10,7 +10,7 @@ from ...engine.ops.convolution import Conv, conv_input_grad
 from ...engine.ops.shape import pad, reshape, transpose
 from ...tensor.tensor import Tensor
 from ...utils.public import public
-from ._check import floating, numbers
+from ._check import floating, need_fixed, numbers
 
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
 
@@ -80,6 +80,8 @@ def _bad_padding(padding: Any, rank: int, name: str) -> Exception:
 
 def same_padding(size: int, kernel: int, stride: int) -> tuple[int, int]:
     """Padding for ceil(size / stride) windows, the odd element after."""
+    if stride > 1:
+        need_fixed(size, "padding 'SAME'")
     total = max((-(-size // stride) - 1) * stride + kernel - size, 0)
     return total // 2, total - total // 2
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors, types
+from ...engine.eager.capture import follows
 from ...engine.eager.trace import from_array
 from ...engine.ops import pooling as ops
 from ...engine.ops.creation import Full
@@ -90,9 +91,10 @@ def maximum(name: str, rank: int, x: Any, kernel: Any, stride: Any, padding: Any
             received=f"data_format: {data_format!r}",
         )
     x = to_first(x, last)
-    where = Geometry(name, tuple(x.shape)[2:], kernel, stride, padding, ceil_mode, last).attributes()
-    out = to_last(ops.MaxPool(*where)(x), last)
-    return (out, ops.MaxPoolIndex(*where)(x)) if return_mask else out
+    at = lambda t: Geometry(name, t.shape[2:], kernel, stride, padding, ceil_mode, last).attributes()
+    where = at(x.type)
+    out = to_last(follows(ops.MaxPool(*where)(x), lambda t: ops.MaxPool(*at(t))), last)
+    return (out, follows(ops.MaxPoolIndex(*where)(x), lambda t: ops.MaxPoolIndex(*at(t)))) if return_mask else out
 
 
 def average(name: str, rank: int, x: Any, kernel: Any, stride: Any, padding: Any, exclusive: bool, ceil_mode: bool,
@@ -105,8 +107,9 @@ def average(name: str, rank: int, x: Any, kernel: Any, stride: Any, padding: Any
         raise errors.invalid_argument(
             f"{name}: divisor_override is 0.", expected="a number other than 0", received=f"divisor_override: {divisor}"
         )
-    high = () if exclusive else where.high
-    return to_last(ops.AvgPool(*where.attributes(), high, float(divisor or 0))(x), last)
+    by = lambda g: ops.AvgPool(*g.attributes(), () if exclusive else g.high, float(divisor or 0))
+    at = lambda t: by(Geometry(name, t.shape[2:], kernel, stride, padding, ceil_mode, last))
+    return to_last(follows(by(where)(x), at), last)
 
 
 @public(composed=True)

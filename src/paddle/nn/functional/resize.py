@@ -13,7 +13,7 @@ from ...engine.types import DType
 from ...tensor.creation import copy_of
 from ...tensor.tensor import Tensor
 from ...utils.public import public
-from ._check import choice, floating, no_kernel, tensor
+from ._check import choice, floating, need_fixed, no_kernel, tensor
 from .conv import to_first, to_last
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, apply_taps
 
@@ -201,7 +201,8 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
     out = x
     for axis, (n, m, s) in enumerate(zip(spatial, sizes, scales), 2):
         if n != m or s:
-            out = apply_taps(out, axis, resize_tables(family, n, m, s, bool(align_corners), align_mode))
+            need_fixed(n, "interpolate")
+        out = apply_taps(out, axis, resize_tables(family, n, m, s, bool(align_corners), align_mode))
     return to_last(copy_of(x) if out is x else out, last)
 
 
