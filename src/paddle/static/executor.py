@@ -356,6 +356,7 @@ class _Seeded:
 def _start(start: Any, scope: Scope) -> None:
     values = start.make(lambda t: value_of(t, scope))
     for t, value in zip(start.variables, values):
+        value.sg = True  # gradients are operations of programs
         known = scope._values.get(t.name)
         if known is not None and known.type is value.type and known is not value:
             tracing.rebind(known, value)

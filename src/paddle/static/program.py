@@ -181,8 +181,21 @@ class Program:
         return known[1]
 
     def _steps(self) -> list[TrieNode]:
+        """Inputs and operations, without those that stand beside operations of training."""
+        from .executor import needed_steps
+
         fed = {t.slot for t, _ in self._feeds.values()}
-        return [s for s in self._view().steps if s.types and (s.op is not None or s.slot in fed)]
+        captured = self._view()
+        needed = {id(s) for s in needed_steps(captured.steps, set(self._results(captured)))}
+        return [s for s in captured.steps if s.slot in fed or (s.op is not None and id(s) in needed)]
+
+    def _results(self, captured: Captured) -> list[int]:
+        """Slots of what nothing in the program uses, and of new values of variables."""
+        beside = set(self._recording.trace.tests.values())
+        made = [s.slot + i for s in captured.steps if s.op is not None for i in range(len(s.types))]
+        used = {r for s in captured.steps if s.op is not None for r in s.refs if type(r) is int}
+        changed = {slot for _, slot in captured.changes}
+        return [s for s in made if (s not in used and s not in beside) or s in changed]
 
     def _named(self, name: str) -> Tensor | None:
         """The variable, or result, of this name."""
@@ -320,10 +333,7 @@ class Program:
 
     def __str__(self) -> str:
         captured = self._view()
-        made = [s.slot + i for s in captured.steps if s.op is not None for i in range(len(s.types))]
-        used = {r for s in captured.steps if s.op is not None for r in s.refs if type(r) is int}
-        changed = {slot for _, slot in captured.changes}
-        graph, leaves = captured.graph([s for s in made if s not in used or s in changed])
+        graph, leaves = captured.graph(self._results(captured))
         names = {t.slot: name for name, (t, _) in self._feeds.items()}
         names.update({slot: t.__dict__.get("_name") for t, slot in captured.externals if t.__dict__.get("_name")})
         for value, slot in zip(graph.inputs, leaves):
