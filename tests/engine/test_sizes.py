@@ -118,6 +118,15 @@ def test_rules_have_a_form_in_json():
             assert again((n,)) == f(n) == rule((n,))
 
 
+def test_broken_numbers_follow_where_that_is_asked_for():
+    f = lambda n: [(n - 1) / 2, (3 * n + 1) / 7]
+    rule = read(explained([f(n) for (n,) in ONE], ONE, True).form(), 1)
+    for n in (1, 18, 1000):
+        assert rule((n,)) == f(n)
+    with pytest.raises(Unexplained):
+        explained([0.1 * n * n for (n,) in ONE], ONE, True)
+
+
 def test_a_constant_is_rounded_to_its_type():
     f = lambda n: {"value": Number(1.0 / (3 * n), types.float32).value, "dtype": {"d": "float32"}}
     rule = read(explained([f(n) for (n,) in ONE], ONE).form(), 1)

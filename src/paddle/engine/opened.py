@@ -10,8 +10,8 @@ without the types of results, which are inferred anew for each set of sizes:
      "outputs": [{"value": ..., "shape": [..., -1, ...], "dtype": ...}, ...]}
 
 Each size n[j] is read from an axis of an input, whose shape has {"$n": [j, 1, 0, 1]} there. Where it stands in several
-places, they have to agree. The attributes of a node may follow from `dims` too, axes of values made before it: these
-are further sizes for its rules. Files of lines are base names.
+places, they have to agree. The attributes of a node may follow from `dims` too, axes of values made before it: in its
+rules these come before the sizes. Files of lines are base names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .ir import saved
 from .ir.graph import Graph, Node, Value
 from .ops.number import Constant
 from .ops.registry import registry
-from .sizes import Affine, Fixed, Rule, Sizes, Unexplained, explained, read, windows
+from .sizes import Affine, Fixed, Rule, Sizes, Unexplained, explained, read
 from .types import TensorType, dtype_of
 
 FORMAT, VERSION = "openpaddle-open-graph", 1
@@ -127,6 +127,12 @@ def _placed(form: Any, name: Any) -> Any:
     return found
 
 
+def alike(a: Any, b: Any) -> bool:
+    """Whether two operators are equal but for the names of files in the lines of graphs inside."""
+    form = lambda op: {k: _placed(saved.encode(x), lambda name: "") for k, x in op.attributes().items()}  # noqa: E731
+    return a is b or (a.name == b.name and form(a) == form(b))
+
+
 def _no_file(name: str) -> str:
     """A name for messages that is no file's here, whoever wrote it: lines of its source are not looked for."""
     return f"<{os.path.basename(name)[:200]}>"
@@ -182,13 +188,13 @@ def _rule_at(
         return explained(samples, sizes).form(), []
     except Unexplained:
         latest = list(shapes.items())[-MOST_DIMS:][::-1]
-        wide = [(*s, *(ns[i] for ns, _ in latest)) for i, s in enumerate(sizes)]
-        return _rule_of(samples, wide, node.op.name, node.line, windows), [place for _, place in latest]
+        wide = [(*(ns[i] for ns, _ in latest), *s) for i, s in enumerate(sizes)]
+        return _rule_of(samples, wide, node.op.name, node.line, True), [place for _, place in latest]
 
 
-def _rule_of(samples: list[Any], sizes: Sequence[Sizes], what: str, line: Line, integer: Any = None) -> Any:
+def _rule_of(samples: list[Any], sizes: Sequence[Sizes], what: str, line: Line, further: bool = False) -> Any:
     try:
-        return explained(samples, sizes, integer).form()
+        return explained(samples, sizes, further).form()
     except Unexplained:
         raise Depends(f"{what} depends on a size by no rule: {_differing(samples)}", line, True) from None
 
@@ -353,7 +359,7 @@ class OpenGraph:
         try:
             for cls, op, rules, inputs, out, line, dims in self.nodes:
                 if op is None:
-                    here = (*sizes, *(values[i].type.shape[axis] for i, axis in dims)) if dims else sizes
+                    here = (*(values[i].type.shape[axis] for i, axis in dims), *sizes) if dims else sizes
                     op = saved.operator_of(cls, rules(here))
                 made = graph.add(op, [values[i] for i in inputs], line)
                 if len(made) != out:

@@ -12,6 +12,7 @@ with a table of one entry in each place that follows from the sizes n[0], n[1], 
     {"$p": [[j, ...], a, c]}   a / c times the product of n[j], ..., where it is whole
     {"$s": [[[a, [e, ...]], ...], c]}  the sum of a * n[0]**e * ..., over c
     {"$floor": [j, a, b, c]}   (a * n[j] + b) / c, rounded down
+    {"$ratio": [j, a, b, c]}   (a * n[j] + b) / c, as a float
     {"$float": rule}           an integer as a float
     {"$over": rule}            one over an integer
     {"$round": [rule, dtype]}  a number as this element type holds it
@@ -93,6 +94,18 @@ class Floor(Affine):
 
     def form(self) -> Any:
         return {"$floor": [self.j, self.a, self.b, self.c]}
+
+
+class Ratio(Affine):
+    """(a * sizes[j] + b) / c, as a float."""
+
+    __slots__ = ()
+
+    def __call__(self, sizes: Sizes) -> float:  # type: ignore[override]
+        return (self.a * sizes[self.j] + self.b) / self.c
+
+    def form(self) -> Any:
+        return {"$ratio": [self.j, self.a, self.b, self.c]}
 
 
 class Product(Rule):
@@ -260,13 +273,13 @@ class SliceOf(Rule):
         return slice(*self.parts(sizes))
 
 
-def explained(samples: Sequence[Any], sizes: Sequence[Sizes], integer: Callable[..., Rule] | None = None) -> Rule:
+def explained(samples: Sequence[Any], sizes: Sequence[Sizes], further: bool = False) -> Rule:
     """The rule by which a thing follows from the sizes.
 
     Args:
         samples: the thing in each sample.
         sizes: the sizes of each sample.
-        integer: explains integers in lists and tables; `whole` where it is not given.
+        further: also by rules that take more samples: how often a window fits, and broken numbers.
 
     Returns:
         The rule; a `Fixed` where sizes do not matter. It raises Unexplained for sizes that would give a fraction.
@@ -281,18 +294,18 @@ def explained(samples: Sequence[Any], sizes: Sequence[Sizes], integer: Callable[
     if any(type(x) is not kind for x in samples):
         raise Unexplained
     if kind is int:
-        return (integer or whole)(samples, sizes)
+        return windows(samples, sizes) if further else whole(samples, sizes)
     if kind is float:
-        return fraction(samples, sizes)
+        return fraction(samples, sizes, further)
     if kind is tuple or kind is list:
         if any(len(x) != len(first) for x in samples):
             raise Unexplained
-        parts = [explained(x, sizes, integer) for x in zip(*samples)]
+        parts = [explained(x, sizes, further) for x in zip(*samples)]
         if all(type(p) is Fixed for p in parts):
             return Fixed(first)
         return Parts(kind, parts)
     if kind is dict:
-        return _table(samples, sizes, integer)
+        return _table(samples, sizes, further)
     if kind is TensorType:
         if any(x.dtype is not first.dtype for x in samples):
             raise Unexplained
@@ -331,15 +344,9 @@ def whole(samples: Sequence[int], sizes: Sequence[Sizes]) -> Rule:
         return Fixed(samples[0])
     count = len(sizes[0])
     for j in range(count):
-        xs = [s[j] for s in sizes]
-        low, high = xs.index(min(xs)), xs.index(max(xs))
-        if xs[low] == xs[high]:
-            continue
-        slope = Fraction(samples[high] - samples[low], xs[high] - xs[low])
-        start = samples[low] - slope * xs[low]
-        if all(slope * x + start == y for x, y in zip(xs, samples)):
-            a, b, c = _over_one(slope, start)
-            return Affine(j, a, b, c)
+        line = _line(samples, [s[j] for s in sizes])
+        if line is not None:
+            return Affine(j, *line)
     for degree in (2, 3, 4):
         for places in combinations_with_replacement(range(count), degree):
             products = [_product(s, places) for s in sizes]
@@ -358,8 +365,8 @@ def windows(samples: Sequence[int], sizes: Sequence[Sizes]) -> Rule:
         return whole(samples, sizes)
     except Unexplained:
         pass
-    for j in reversed(range(len(sizes[0]))):
-        for c in range(2, 33):
+    for c in range(2, 33) if len(set(samples)) > 3 else ():  # fewer would fit by chance
+        for j in range(len(sizes[0])):
             low = max(c * y - s[j] for y, s in zip(samples, sizes))
             if low == min(c * y - s[j] + c - 1 for y, s in zip(samples, sizes)):
                 return Floor(j, 1, low, c)
@@ -425,16 +432,40 @@ def _exact(a: int, c: int) -> int:
     return q
 
 
-def fraction(samples: Sequence[float], sizes: Sequence[Sizes]) -> Rule:
+def fraction(samples: Sequence[float], sizes: Sequence[Sizes], further: bool = False) -> Rule:
     """The rule for a float: an integer's, or one over an integer's."""
     if all(repr(x) == repr(samples[0]) for x in samples):
         return Fixed(samples[0])
     if all(x.is_integer() for x in samples):
         return AsFloat(whole([int(x) for x in samples], sizes))
+    return _broken(samples, sizes, float, further)
+
+
+def _broken(samples: Sequence[float], sizes: Sequence[Sizes], rounded: Callable[[float], Any], further: bool) -> Rule:
+    """The rule for floats that are one over integers, or of a small denominator. rounded: as samples were."""
     below = [_below(x) for x in samples]
-    if any(n == 0 or 1.0 / n != x for n, x in zip(below, samples)):
+    if all(n and rounded(1.0 / n) == x for n, x in zip(below, samples)):
+        return OneOver(whole(below, sizes))
+    if not further or not all(math.isfinite(x) for x in samples):
         raise Unexplained
-    return OneOver(whole(below, sizes))
+    parts = [Fraction(x).limit_denominator(1 << 12) for x in samples]
+    for j in range(len(sizes[0])):
+        line = _line(parts, [s[j] for s in sizes])
+        if line is not None:
+            rule = Ratio(j, *line)
+            if all(rounded(rule(s)) == x for s, x in zip(sizes, samples)):
+                return rule
+    raise Unexplained
+
+
+def _line(ys: Sequence[Any], xs: Sequence[int]) -> tuple[int, int, int] | None:
+    """a, b and c, for which every y is (a * x + b) / c; None if there are none."""
+    low, high = xs.index(min(xs)), xs.index(max(xs))
+    if xs[low] == xs[high]:
+        return None
+    slope = Fraction(ys[high] - ys[low]) / (xs[high] - xs[low])
+    start = ys[low] - slope * xs[low]
+    return _over_one(slope, start) if all(slope * x + start == y for x, y in zip(xs, ys)) else None
 
 
 def _below(x: float) -> int:
@@ -447,26 +478,23 @@ def number(samples: Sequence[Any], sizes: Sequence[Sizes], dtype: DType) -> Rule
     """The rule for a Number of this type; what it stands for was rounded to the type."""
     if all(repr(x) == repr(samples[0]) for x in samples):
         return Fixed(Number(samples[0], dtype))
-    return NumberOf(_before_rounding(samples, sizes, dtype), dtype)
+    return NumberOf(_before_rounding(samples, sizes, dtype, False), dtype)
 
 
-def _value(samples: Sequence[Any], sizes: Sequence[Sizes], dtype: DType) -> Rule:
+def _value(samples: Sequence[Any], sizes: Sequence[Sizes], dtype: DType, further: bool = False) -> Rule:
     """The rule for the value of a Number of this type."""
     if all(repr(x) == repr(samples[0]) for x in samples):
         return Fixed(samples[0])
-    return Rounded(_before_rounding(samples, sizes, dtype), dtype)
+    return Rounded(_before_rounding(samples, sizes, dtype, further), dtype)
 
 
-def _before_rounding(samples: Sequence[Any], sizes: Sequence[Sizes], dtype: DType) -> Rule:
+def _before_rounding(samples: Sequence[Any], sizes: Sequence[Sizes], dtype: DType, further: bool) -> Rule:
     if all(type(x) is float for x in samples) and not all(x.is_integer() for x in samples):
-        below = [_below(x) for x in samples]
-        if any(n == 0 or Number(1.0 / n, dtype).value != x for n, x in zip(below, samples)):
-            raise Unexplained
-        return OneOver(whole(below, sizes))
+        return _broken(samples, sizes, lambda x: Number(x, dtype).value, further)
     return explained(samples, sizes)
 
 
-def _table(samples: Sequence[dict[str, Any]], sizes: Sequence[Sizes], integer: Any) -> Rule:
+def _table(samples: Sequence[dict[str, Any]], sizes: Sequence[Sizes], further: bool) -> Rule:
     """The rule for a table with the same names in each sample; that of a constant has a rounded number."""
     first = samples[0]
     if any(x.keys() != first.keys() for x in samples):
@@ -474,10 +502,10 @@ def _table(samples: Sequence[dict[str, Any]], sizes: Sequence[Sizes], integer: A
     rules = {}
     dtype = first.get("dtype")
     if isinstance(dtype, dict) and set(dtype) == {"d"} and set(first) == {"value", "dtype"}:
-        rules["value"] = _value([x["value"] for x in samples], sizes, dtype_of(dtype["d"]))
+        rules["value"] = _value([x["value"] for x in samples], sizes, dtype_of(dtype["d"]), further)
     for name in first:
         if name not in rules:
-            rules[name] = explained([x[name] for x in samples], sizes, integer)
+            rules[name] = explained([x[name] for x in samples], sizes, further)
     rules = {name: rules[name] for name in first}
     return Fixed(first) if all(type(r) is Fixed for r in rules.values()) else Entries(rules)
 
@@ -511,6 +539,8 @@ def _read_rule(kind: str, x: Any, count: int) -> Rule:
         return Affine(*x)
     if kind == "$floor" and _ints(x, 4) and x[0] in range(count) and x[3] > 0:
         return Floor(*x)
+    if kind == "$ratio" and _ints(x, 4) and x[0] in range(count) and x[3] > 0:
+        return Ratio(*x)
     if kind == "$p" and type(x) is list and len(x) == 3 and _ints(x[1:], 2) and x[2] > 0 and _ints(x[0]):
         if x[0] and len(x[0]) <= 4 and all(j in range(count) for j in x[0]):
             return Product(tuple(x[0]), x[1], x[2])
@@ -524,7 +554,7 @@ def _read_rule(kind: str, x: Any, count: int) -> Rule:
             return AsFloat(rule) if kind == "$float" else OneOver(rule)
     if kind == "$round" and type(x) is list and len(x) == 2 and type(x[1]) is str:
         rule = read(x[0], count)
-        if type(rule) in (Affine, Floor, Product, Sum, AsFloat, OneOver):
+        if type(rule) in (Affine, Floor, Ratio, Product, Sum, AsFloat, OneOver):
             return Rounded(rule, dtype_of(x[1]))
     raise invalid_argument("load: a rule of sizes is malformed.", received=repr({kind: x})[:80])
 

@@ -511,12 +511,6 @@ class Model:
                 resume.write(self, path, None)
             return
         if not training:
-            if not hasattr(paddle, "jit"):
-                raise errors.unimplemented(
-                    "Model.save: training=False needs paddle.jit.save, which comes later.",
-                    expected="training=True",
-                    received="training=False",
-                )
             paddle.jit.save(self.network, path, input_spec=self._inputs)
             return
         folder = os.path.dirname(path)

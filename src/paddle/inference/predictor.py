@@ -16,7 +16,7 @@ from ..engine import errors
 from ..engine.cpu import executor
 from ..engine.eager import materialize
 from ..engine.eager.trace import from_array
-from ..engine.types import TensorType, dtype_of
+from ..engine.types import TensorType, bfloat16, dtype_of
 from ..framework.random import default_generator
 from ..jit import files
 from ..tensor.tensor import Tensor as EagerTensor
@@ -73,7 +73,8 @@ class _Model:
                 arrays.append(next(given))
             else:
                 arrays.append(default_generator().next() if role == "key" else self.arrays[role[1]])
-        found = self.program(sizes)(arrays)
+        run, tables = self.program(sizes)
+        found = run(arrays + tables)
         inputs = {id(a) for a in arrays}
         return [np.array(a) if id(a) in inputs or a.base is not None else a for a in found]
 
@@ -84,16 +85,17 @@ class _Model:
                 self.programs.move_to_end(sizes)
                 return found
             make = self.method.program
-            graph = make.graph(sizes)
+            graph, tables = files.settled(make.graph(sizes))
             steady = {name for name in self.arrays if name not in self.method.updates}
-            lasting = tuple(type(r) is tuple and r[1] in steady for r in self.method.roles)
-            found = materialize.backend(graph, (False,) * len(lasting), lambda: make.graph(sizes), lasting)
+            lasting = tuple(type(r) is tuple and r[1] in steady for r in self.method.roles) + (True,) * len(tables)
+            again = lambda: files.settled(make.graph(sizes))[0]  # noqa: E731
+            found = materialize.backend(graph, (False,) * len(lasting), again, lasting)
             if isinstance(found, executor.Executor):
                 if not self.optimize:
                     found.patience = sys.maxsize
                 elif found.looking is not None:
                     found.constant = lasting
-            self.programs[sizes] = found
+            found = self.programs[sizes] = found, tables
             if len(self.programs) > MOST_PROGRAMS:
                 self.programs.popitem(last=False)
             return found
@@ -130,8 +132,11 @@ class PaddleInferTensor:
                 f"copy_from_cpu: {self._name} cannot have this value.", expected="a numpy.ndarray of numbers",
                 received=received,
             )  # fmt: skip
-        dtype_of(data.dtype)
-        self._array, self._shared, self._shape = np.array(data, order="C"), None, data.shape
+        a = np.array(data, order="C")
+        if a.dtype == np.uint16 and self._declared[1] is bfloat16:  # as Tensor.numpy() gives it
+            a = a.view(bfloat16.np)
+        dtype_of(a.dtype)
+        self._array, self._shared, self._shape = a, None, data.shape
 
     def share_external_data(self, data: EagerTensor) -> None:
         """Takes the memory of a Tensor, without a copy; what it holds when the Predictor runs counts.
@@ -150,12 +155,13 @@ class PaddleInferTensor:
         self._array, self._shared, self._shape = None, data, tuple(data.shape)
 
     def copy_to_cpu(self) -> np.ndarray:
-        """A copy of the value.
+        """A copy of the value; bfloat16 as uint16.
 
         Raises:
             RuntimeError: there is none yet.
         """
-        return np.array(self._value())
+        a = self._value()
+        return np.array(a.view(np.uint16) if self._declared[1] is bfloat16 else a)
 
     def reshape(self, shape: Sequence[int]) -> None:
         """Says what shape the next value has. Values of that shape stay; others are dropped.
@@ -193,7 +199,7 @@ class PaddleInferTensor:
         return kind_of(dtype_of(a.dtype) if a is not None else self._declared[1])
 
     def _value(self) -> np.ndarray:
-        a = self._shared.numpy() if self._shared is not None else self._array
+        a = self._shared.array() if self._shared is not None else self._array
         if a is None:
             raise errors.precondition(
                 f"Predictor: {self._name} has no value.", expected="copy_from_cpu before run, run before copy_to_cpu",
@@ -304,7 +310,7 @@ class PaddleInferPredictor:
                 expected=f"{len(self._inputs)}: {', '.join(self._inputs)}", received=str(len(inputs)),
             )  # fmt: skip
         with self._lock:
-            return [from_array(a) for a in self._model.run([x.numpy() for x in inputs])]
+            return [from_array(a) for a in self._model.run([x.array() for x in inputs])]
 
     def clone(self) -> "PaddleInferPredictor":
         """A Predictor with inputs and results of its own, which shares the weights and the compiled programs."""

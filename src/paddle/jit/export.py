@@ -12,11 +12,12 @@ import numpy as np
 from ..engine import errors
 from ..engine.eager import capture as capturing
 from ..engine.eager.capture import Captured, capture
-from ..engine.eager.trace import local
+from ..engine.eager.trace import from_array, local
 from ..engine.ir import saved
 from ..engine.ir.graph import Graph, Value
 from ..engine.ops.elementwise import Detach
 from ..engine.ops.number import Constant, Number
+from ..engine.ops.tables import Table
 from ..engine.types import TensorType
 from ..framework.param import EagerParamBase
 from ..nn.layer.layers import Layer
@@ -128,11 +129,16 @@ class Exporter:
             env[s] = graph.input(by_slot[s].types[0])
             roles.append("feed")
         for t, s in captured.externals:
-            if s in slots:
+            if s in slots and "_recipe" in t.__dict__:
+                env[s] = graph.add(Table(*t.__dict__["_recipe"]), ())[0]
+            elif s in slots:
                 name = self._name(t)
                 env[s] = graph.input(by_slot[s].types[0], name)
                 roles.append(("weight", name))
         for t in extra:
+            if "_recipe" in t.__dict__:
+                env[id(t), "outside"] = graph.add(Table(*t.__dict__["_recipe"]), ())[0]
+                continue
             name = self._name(t)
             env[id(t), "outside"] = graph.input(t.type, name)
             roles.append(("weight", name))
@@ -162,7 +168,7 @@ class Exporter:
             self.known[name] = t
             return name
         with capturing.outside():
-            a = t.numpy()
+            a = t.array()
         key = (t.type, np.ascontiguousarray(a).tobytes())
         if key not in self.constants:
             self.constants[key] = name = f"constant_{len(self.constants)}"
@@ -176,7 +182,7 @@ class Exporter:
             t = self.known[name]
             parameter = isinstance(t, EagerParamBase)
             kept = parameter or name not in self.hidden
-            self.weights[name] = Weight(np.array(t.numpy()), t.type.dtype, parameter, not t.stop_gradient, kept)
+            self.weights[name] = Weight(np.array(t.array()), t.type.dtype, parameter, not t.stop_gradient, kept)
 
     def _example(self, run: Callable[..., Any], method: Method) -> Example | None:
         """Recorded arrays of the function itself; None where it refuses them, or where they are many."""
@@ -185,13 +191,13 @@ class Exporter:
         if sum(t.size * t.dtype.itemsize for t in types) > MOST_EXAMPLE_BYTES:
             return None
         arrays = [drawn(rng, t.shape, t.dtype) for t in types]
-        from .. import no_grad, to_tensor
+        from .. import no_grad
 
         try:
             with no_grad():
                 found: list[Tensor] = []
-                structure = taken_out(run(*(to_tensor(a) for a in arrays)), found)
-                outputs = [np.array(found[i].numpy()) for i in _in_order(structure)]
+                structure = taken_out(run(*(from_array(a) for a in arrays)), found)
+                outputs = [np.array(found[i].array()) for i in _in_order(structure)]
         except Exception:  # such as an index beyond a table: the inputs were drawn, not chosen
             return None
         if sum(a.nbytes for a in outputs) > MOST_EXAMPLE_BYTES or len(outputs) != len(method.outputs):

@@ -21,7 +21,9 @@ import numpy as np
 
 from ..engine import errors
 from ..engine.ir import saved
+from ..engine.ir.graph import Graph
 from ..engine.opened import OpenGraph
+from ..engine.ops.tables import Table
 from ..engine.types import DType, TensorType, dtype_of, int64
 from ..framework import safetensors
 from ..framework.atomic import write_atomically
@@ -400,6 +402,21 @@ def types_for(method: Method, feeds: Sequence[TensorType]) -> list[TensorType]:
     for i, role in enumerate(method.roles):
         found.append(next(given) if role == "feed" else TensorType(program.shape(i), program.inputs[i][1]))
     return found
+
+
+def settled(graph: Graph) -> tuple[Graph, list[np.ndarray]]:
+    """The graph with its tables as further inputs, as there is nothing else that they depend on; and their values."""
+    arrays: list[np.ndarray] = []
+
+    def visit(new: Graph, node: Any, inputs: Any) -> Any:
+        if not isinstance(node.op, Table):
+            return None
+        arrays.append(node.op.numpy())
+        return (new.input(node.outputs[0].type),)
+
+    if any(isinstance(n.op, Table) for n in graph.nodes):
+        graph = graph.rebuild(visit)
+    return graph, arrays
 
 
 def _flag(told: dict[str, Any], name: str) -> bool:

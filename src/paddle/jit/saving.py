@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.eager.trace import from_array
 from ..nn.layer.layers import Layer
 from ..static.input import InputSpec
-from ..tensor.creation import to_tensor
 from ..tensor.tensor import Tensor
 from . import files
 from .export import Exporter, evaluating, plain
@@ -242,9 +242,9 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
         programs = files.read(path)
     layer = PirTranslatedLayer(programs)
     if configs.get("verify"):
-        check_example(programs, lambda name, arrays: _arrays(layer._runner(name)([to_tensor(a) for a in arrays])))
+        check_example(programs, lambda name, arrays: _arrays(layer._runner(name)([from_array(a) for a in arrays])))
     return layer
 
 
 def _arrays(found: Any) -> list[np.ndarray]:
-    return [t.numpy() for t in ([found] if isinstance(found, Tensor) else found)]
+    return [t.array() for t in ([found] if isinstance(found, Tensor) else found)]

@@ -21,7 +21,7 @@ from ..nn.layer.layers import Layer
 from ..static.input import InputSpec
 from ..tensor.creation import to_tensor
 from ..tensor.tensor import Tensor
-from .files import Method, SavedProgram, Weight, types_for
+from .files import Method, SavedProgram, Weight, settled, types_for
 
 __all__ = ["TranslatedLayer"]
 
@@ -135,10 +135,12 @@ def _tensor(name: str, w: Weight) -> Tensor:
 class Instance:
     """A program at certain sizes, ready to be recorded."""
 
-    __slots__ = ("graph", "last", "__weakref__")
+    __slots__ = ("graph", "tables", "last", "__weakref__")
 
     def __init__(self, graph: Graph):
-        self.graph = graph
+        self.graph, arrays = settled(graph)
+        graph = self.graph
+        self.tables = [from_array(a) for a in arrays]
         wanted = set(graph.outputs)
         self.last: dict[int, list[Any]] = {}
         at = {v: i for i, n in enumerate(graph.nodes) for v in n.inputs}
@@ -197,6 +199,7 @@ class Runner:
             every.append(next(given) if role == "feed" else next_key() if role == "key" else self.weight(role[1]))
         sizes = method.program.sizes_of([t.type for t in every])
         instance = self.instance(sizes)
+        every += instance.tables
         found = _local.trace.macro(instance, every, lambda: instance.replay(every))
         for name, new in zip(method.updates, found[len(method.outputs) :]):
             tracing.rebind(self.weight(name), new)

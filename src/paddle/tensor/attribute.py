@@ -13,10 +13,12 @@ from ..engine.eager.sharing import View, row_major, share, strides, view
 from ..engine.eager.trace import from_array
 from ..engine.ops import complex as complex_ops
 from ..engine.ops import elementwise as ew
+from ..engine.ops import tables
 from ..engine.ops.join import stack
 from ..engine.ops.shape import reshape, slice_axis
 from ..engine.types import DType, dtype_of
 from ..framework.place import Place, place_of
+from ..framework.tables import tensor_of
 from ..utils.public import METHODS, inplace, public
 from .arguments import not_a_tensor, tensor_argument
 from .creation import copy_of, filled, full, shape_argument
@@ -85,7 +87,7 @@ def shape(input: Tensor) -> Tensor:
         >>> paddle.shape(paddle.ones([2, 3])).tolist()
         [2, 3]
     """
-    return from_array(np.array(tensor_argument(input, "shape", "input").type.shape, np.int64))  # type: ignore[return-value]
+    return tensor_of(tables.numbers, *tensor_argument(input, "shape", "input").type.shape)
 
 
 @public(method=True)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, types
-from ..engine.eager.trace import from_array
 from ..engine.ops import indexing as ops
 from ..engine.ops.along import IndexSample, TakeAlong
 from ..engine.ops.elementwise import cast
 from ..engine.ops.logic import select
 from ..engine.ops.shape import BroadcastTo, Reshape, broadcast_to, reshape
 from ..engine.types import broadcast_shapes
+from ..framework.tables import positions
 from ..utils.public import METHODS, public
 from .arguments import (
     axis_argument,
@@ -281,7 +281,7 @@ def multiplex(inputs: Any, index: Tensor, name: str | None = None) -> Tensor:
 
     xs = stack(tensor_list(inputs, "multiplex", "inputs"), 0)
     at = vector_index(index, "multiplex")
-    rows = from_array(np.arange(at.type.shape[0]))
+    rows = positions(at.type.shape[0], types.int64)
     return ops.Gather(0)(xs, cast(at, types.int64), rows)
 
 

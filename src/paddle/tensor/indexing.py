@@ -19,6 +19,7 @@ from ..engine.ops.elementwise import cast, is_number
 from ..engine.ops.indexing import Gather, Index, ScatterSet, SliceSet
 from ..engine.ops.logic import select
 from ..engine.ops.shape import Reshape, broadcast_to, reshape, transpose
+from ..framework.tables import rows_of
 from ..utils.public import check_inplace, replace
 from .arguments import int_argument
 from .tensor import Tensor
@@ -82,13 +83,16 @@ def getitem(self: Tensor, item: Any) -> Tensor:
 
 def apply(x: Tensor, plan: Plan) -> Tensor:
     """The result of basic indexing."""
-    data = x.buffer
-    if data is not None and x.sg and plan.rows is not None and x.epoch != _local.trace.epoch:
+    data, trace = x.buffer, _local.trace
+    known = not trace.abstract or id(x) in trace.born  # type: ignore[attr-defined]
+    if data is not None and x.sg and plan.rows is not None and x.epoch != trace.epoch and known:
         # rows of values that are there: a view of them, so that no program depends on which rows
         start, stop = plan.rows
         view = data[start:stop].reshape(plan.shape)
+        if trace.abstract:
+            return rows_of(x, view, start)
         return tracing.make_tensor(plan.type, 0, 0, True, view)  # type: ignore[return-value]
-    return _local.trace.record(plan.op, (x,))
+    return trace.record(plan.op, (x,))
 
 
 def _plain(s: slice) -> bool:

@@ -76,14 +76,14 @@ def test_results_are_the_same_once_compiled(saved):
     wanted = net(paddle.to_tensor(x), paddle.to_tensor(ids))[0].numpy()
     for a in every:
         np.testing.assert_allclose(a, wanted, 1e-5, 1e-6)
-    program = p._model.program((4, 4)) if p._model.method.program.count == 2 else p._model.program((4,))
+    program = p._model.program((4, 4))[0]
     assert program.compiled is not None and any(program.compiled.compiled_for)
     plain = config(path)
     plain.switch_ir_optim(False)
     q = inference.create_predictor(plain)
     for _ in range(70):
         np.testing.assert_allclose(run(q, x, ids)[0], wanted, 1e-5, 1e-6)
-    assert all(program.compiled is None for program in q._model.programs.values())
+    assert all(program.compiled is None for program, _ in q._model.programs.values())
 
 
 def test_lists_of_tensors(saved):
@@ -293,3 +293,21 @@ def test_kinds():
 def test_import_paddle_leaves_it_out():
     code = "import sys, paddle; assert not {'paddle.inference', 'paddle.jit.files'} & set(sys.modules); paddle.jit.save"
     subprocess.run([sys.executable, "-c", code + "; paddle.inference.Config"], check=True)
+
+
+def test_bfloat16(tmp_path):
+    net = nn.Linear(3, 2)
+    net.to(dtype="bfloat16")
+    path = str(tmp_path / "b")
+    paddle.jit.save(net, path, [InputSpec([None, 3], "bfloat16", "x")])
+    x = paddle.rand([4, 3]).astype("bfloat16")
+    wanted = net(x).numpy()
+    assert wanted.dtype == np.uint16
+    np.testing.assert_array_equal(paddle.jit.load(path, verify=True)(x).numpy(), wanted)
+    p = inference.create_predictor(config(path))
+    np.testing.assert_array_equal(p.run([x])[0].numpy(), wanted)
+    h = p.get_input_handle("x")
+    h.copy_from_cpu(x.numpy())
+    p.run()
+    assert h.type() is inference.DataType.BFLOAT16
+    np.testing.assert_array_equal(p.get_output_handle(p.get_output_names()[0]).copy_to_cpu(), wanted)

@@ -4,7 +4,11 @@ import pytest
 
 import paddle
 from paddle.engine import types
-from paddle.engine.eager.capture import ValueNeeded, capture
+from paddle.engine.eager.capture import ValueNeeded
+from paddle.engine.eager.materialize import Reference
+from paddle.engine.ops.tables import Table
+from paddle.jit.export import Exporter
+from paddle.jit.files import settled
 from paddle.jit.samples import groupings, opened
 
 F32 = types.float32
@@ -12,8 +16,7 @@ F32 = types.float32
 
 def of(f, *shapes):
     def make(given):
-        made = capture(f, given)
-        return made.graph([made.result.slot])[0], None
+        return Exporter({}).graph(f, given, [True] * len(given))
 
     return opened(make, [(s, F32) for s in shapes], ["x", "y"])[0]
 
@@ -77,8 +80,12 @@ def test_values_are_not_known():
 
 
 def test_a_dependence_below_or_above_the_samples_is_found():
-    with pytest.raises(ValueError, match="depends on an open size"):
-        of(lambda x: x[:40] * 2, (-1,))  # all samples are longer
+    program = of(lambda x: x[:40] * 2, (-1,))  # all samples are longer
+    with pytest.raises(ValueError, match="slice"):
+        program.graph((20,))  # refused, not guessed
+    for longest in (300, 1000):
+        with pytest.raises(ValueError, match="depends on an open size"):
+            of(lambda x, n=longest: x[:n] * 2, (-1,))
     with pytest.raises(ValueError, match="depends on an open size"):
         of(lambda x: x * 2 if x.shape[0] < 30 else x + 1, (-1,))
     with pytest.raises(ValueError, match="not those of the same operations"):
@@ -88,3 +95,52 @@ def test_a_dependence_below_or_above_the_samples_is_found():
 def test_another_way_to_write_the_same_at_a_short_axis_is_no_dependence():
     f = lambda x: x.sum(0) if x.shape[0] != 2 else x[0] + x[1]
     assert of(f, (-1, 4)).graph((2,)).outputs[0].shape == (4,)
+
+
+def test_arrays_that_follow_from_sizes():
+    """Masks, positions, interpolations: what is computed beside Tensors is computed anew for other sizes."""
+    F = paddle.nn.functional
+
+    def f(x):
+        y = F.interpolate(F.avg_pool2d(x, 2), size=x.shape[2:], mode="bilinear") + F.adaptive_avg_pool2d(x, [1, 1])
+        z = F.adaptive_avg_pool2d(x, [2, 3]).sum() * paddle.shape(x)[2].astype("float32")
+        lengths = paddle.full([x.shape[0]], 2, "int64")
+        mask = F.sequence_mask(lengths, x.shape[2], "float32").reshape([x.shape[0], 1, x.shape[2], 1])
+        return (y * mask).sum() + z
+
+    program = of(f, (-1, 1, -1, -1))
+    assert program.count == 3 and {n["op"] for n in program.data["nodes"]} >= {"table", "taps"}
+    for shape in ((1, 1, 4, 5), (2, 1, 9, 16), (1, 1, 2, 3)):
+        x = paddle.rand(shape)
+        graph, arrays = settled(program.graph((shape[0], *shape[2:])))
+        found = Reference(graph)([x.numpy(), *arrays])[0]
+        assert float(f(x)) == pytest.approx(float(found), rel=1e-5)
+
+
+def test_tables_of_strangers_are_bounded():
+    with pytest.raises(ValueError, match="too large"):
+        Table("positions", (1 << 40, "int64")).infer()
+    for name, args in (("nope", ()), ("positions", (1,)), ("positions", ("a", "int64")), ("positions", (-1, "int64"))):
+        with pytest.raises(ValueError, match="table"):
+            Table(name, args).infer()
+    with pytest.raises(ValueError, match="fewer arrays"):
+        Table("positions", (3, "int64"), 1).infer()
+
+
+def test_rows_of_a_buffer_are_read_when_it_runs(tmp_path):
+    class Net(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("table", paddle.arange(400.0))
+
+        def forward(self, x):
+            return self.table[: x.shape[0]] + x + self.table[1]
+
+    net = Net()
+    for f in (net, paddle.jit.to_static(Net(), full_graph=True)):
+        assert f(paddle.zeros([2])).tolist() == [1.0, 2.0]
+        f.table.set_value(paddle.arange(400.0) * 10)
+        assert f(paddle.zeros([2])).tolist() == [10.0, 20.0]
+    paddle.jit.save(net, str(tmp_path / "m"), [paddle.static.InputSpec([None])])
+    loaded = paddle.jit.load(str(tmp_path / "m"))
+    assert loaded(paddle.zeros([3])).tolist() == [10.0, 20.0, 30.0] and list(loaded.state_dict()) == ["table"]

@@ -163,6 +163,27 @@ def test_training_goes_on(path):
     np.testing.assert_array_equal(paddle.jit.load(path + "2")(x).numpy(), loaded(x).numpy())
 
 
+def test_control_flow_of_tensors(path):
+    def f(x):
+        if x.sum() > 0:
+            y = x * 2
+        else:
+            y = x - x.shape[0]
+        i = paddle.to_tensor(0)
+        while i < 3:
+            y = y + paddle.arange(x.shape[0], dtype="float32") / x.shape[0]
+            i = i + 1
+        return y.reshape([-1, 1])
+
+    paddle.jit.save(f, path, [InputSpec([None])])
+    loaded = paddle.jit.load(path, verify=True)
+    p = paddle.inference.create_predictor(paddle.inference.Config(path + ".json", path + ".pdiparams"))
+    for n in (1, 2, 9):
+        for x in (paddle.ones([n]), -paddle.ones([n])):
+            for found in (loaded(x), p.run([x])[0]):
+                np.testing.assert_allclose(found.numpy(), f(x).numpy(), 1e-6, 1e-6)
+
+
 def test_no_grad_and_stop_gradient_stay(path):
     def f(x, w):
         with paddle.no_grad():

@@ -102,7 +102,12 @@ class _Capture(Trace):
             stand.leaf = edge
             self.grads[id(t)] = (edge, edge.grad, edge.zero)
         self.entered[id(t)] = (slot, t)
-        self.sources.append((tracing.shadow(t) if id(t) in self.born else t, slot))
+        source = t
+        if id(t) in self.born:
+            source = tracing.shadow(t)
+            if "_recipe" in t.__dict__:  # how it follows from sizes, see framework/tables.py
+                source.__dict__["_recipe"] = t.__dict__["_recipe"]
+        self.sources.append((source, slot))
         return slot
 
     def start_gradients(self, t: Tensor) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import types
+from ..errors import invalid_argument
 from ..types import TensorType
 from .planes import PutPlane, TakePlane, plane, planes
 from .registry import Operator, absent, operator
@@ -42,6 +43,11 @@ class Windows(Operator):
         return planes(self.rank, len(types))
 
     def pooled(self, x: TensorType) -> TensorType:
+        ends = [(z - 1) * s + k for z, s, k in zip(self.sizes, self.strides, self.kernel)]
+        if self.exact and (any(self.low) or any(e > n for e, n in zip(ends, x.shape[x.ndim - self.rank :]))):
+            raise invalid_argument(  # kernels would read outside x
+                f"{self.name}: a window reaches outside.", expected=f"at least {ends}", received=f"x: {x}"
+            )
         return x.with_shape((*x.shape[: x.ndim - self.rank], *self.sizes))
 
     def views(self, x: Any, fill: Any, xp: Any = np) -> Any:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...engine import errors
-from ...engine.eager.trace import from_array
 from ...engine.ops import elementwise as ew
 from ...engine.ops.shape import reshape
 from ...engine.types import dtype_of
+from ...framework.tables import positions
 from ...tensor.tensor import Tensor
 from ...utils.public import public
 from ._check import integer, tensor
@@ -45,7 +43,7 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
         n = integer(maxlen, "sequence_mask", "maxlen")
     if n < 0:
         raise errors.invalid_argument("sequence_mask: maxlen is negative.", expected="maxlen >= 0", received=f"{n}")
-    places = from_array(np.arange(n).astype(x.dtype.np))
+    places = positions(n, x.dtype)
     return ew.cast(ew.less_than(places, reshape(x, (*x.shape, 1))), dtype_of(dtype))
 
 

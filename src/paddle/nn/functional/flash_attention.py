@@ -16,12 +16,14 @@ import numpy as np
 from ...engine import errors
 from ...engine.eager.trace import from_array
 from ...engine.ops import elementwise as ew
-from ...engine.ops.attention import Attention, suits
+from ...engine.ops.attention import FEW_HALF, Attention, suits
 from ...engine.ops.linalg import matmul
 from ...engine.ops.logic import logical_and, logical_not, logical_or, select
 from ...engine.ops.reduction import Max, sum_
 from ...engine.ops.shape import broadcast_to, reshape, slice_axis, transpose
 from ...engine.ops.softmax import Softmax
+from ...engine.ops.tables import table
+from ...framework.tables import general, tensor_of
 from ...tensor.tensor import Tensor
 from ...utils.public import public
 from ._check import floating, tensor
@@ -34,6 +36,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@table("causal", lambda queries, keys: queries * keys)
 @lru_cache(maxsize=32)
 def _causal(queries: int, keys: int) -> np.ndarray:
     """Which keys a query sees when it sees no later ones; the first of both stand side by side."""
@@ -63,7 +66,10 @@ def in_blocks(q_BSHK: Any, k_BTGK: Any, v_BTGK: Any, mask: Any, causal: bool, sc
     """
     q, k, v = q_BSHK, k_BTGK, v_BTGK
     s, t = q.shape[1], k.shape[1]
-    if not (q.dtype is k.dtype is v.dtype) or not suits(s, t, max(q.shape[3], v.shape[3]), q.dtype):
+    least = FEW_HALF if general() else 0
+    if not (q.dtype is k.dtype is v.dtype) or not suits(
+        max(s, least), max(t, least), max(q.shape[3], v.shape[3]), q.dtype
+    ):
         return None
     if mask is None:
         return Attention(scale, causal)(q, k, v)[0]
@@ -84,7 +90,7 @@ def attend(q_BSHK: Any, k_BTGK: Any, v_BTGK: Any, mask: Any, p: float, causal: b
             return found, None
     scores = _scores(q_BSHK, k_BTGK, scale)
     if causal:
-        scores = select(from_array(_causal(*tuple(scores.shape)[-2:])), scores, -math.inf)
+        scores = select(tensor_of(_causal, *tuple(scores.shape)[-2:]), scores, -math.inf)
     if mask is not None:
         if mask.dtype.is_bool:
             scores = select(mask, scores, -math.inf)

@@ -10,11 +10,12 @@ import numpy as np
 
 from ...engine import errors, types
 from ...engine.eager.capture import follows
-from ...engine.eager.trace import from_array
 from ...engine.ops import pooling as ops
 from ...engine.ops.creation import Full
 from ...engine.ops.planes import TakePlane
+from ...engine.ops.tables import table
 from ...engine.ops.taps import Taps, tap_tables
+from ...framework.tables import general, tensors_of
 from ...tensor.tensor import Tensor
 from ...utils.public import public
 from ._check import floating, tensor
@@ -63,8 +64,10 @@ class Geometry:
                 expected="kernel_size <= size + padding, along each axis",
                 received=f"sizes: {list(source)}, kernel_size: {list(self.kernel)}, padding: {pairs}",
             )
-        self.exact = not any(self.low) and all(
-            (z - 1) * s + k <= n for z, s, k, n in zip(self.sizes, self.strides, self.kernel, source)
+        self.exact = (
+            not general()
+            and not any(self.low)
+            and all((z - 1) * s + k <= n for z, s, k, n in zip(self.sizes, self.strides, self.kernel, source))
         )
 
     def attributes(self) -> tuple[Any, ...]:
@@ -286,6 +289,7 @@ def bins_of(name: str, size: Any, source: Sequence[int]) -> tuple[int, ...]:
     return positive(size, len(source), name, "output_size")
 
 
+@table("mean of bins", lambda n, bins: 16 * n * bins)
 @lru_cache(maxsize=256)
 def _mean_tables(n: int, bins: int) -> tuple[np.ndarray, ...]:
     matrix = np.zeros((n, bins))
@@ -295,9 +299,9 @@ def _mean_tables(n: int, bins: int) -> tuple[np.ndarray, ...]:
     return tap_tables(matrix)
 
 
-def apply_taps(x: Any, axis: int, tables: tuple[np.ndarray, ...]) -> Any:
-    """The map along one axis that the tables give; weights take the type in which x is computed."""
-    return Taps(axis)(x, *map(from_array, tables))
+def apply_taps(x: Any, axis: int, make: Any, *args: Any) -> Any:
+    """The map along one axis whose tables `make` gives; weights take the type in which x is computed."""
+    return Taps(axis)(x, *tensors_of(make, *args))
 
 
 def _adaptive_avg(name: str, rank: int, x: Any, output_size: Any, data_format: str) -> Any:
@@ -308,12 +312,13 @@ def _adaptive_avg(name: str, rank: int, x: Any, output_size: Any, data_format: s
     sizes = bins_of(name, output_size, source)
     if 0 in source:
         return to_last(_of_nothing(x, sizes), last)
-    if not any(n % z for n, z in zip(source, sizes)):
+    shortcut = not general() or max(sizes) == 1
+    if shortcut and not any(n % z for n, z in zip(source, sizes)):
         kernel = tuple(n // z for n, z in zip(source, sizes))
         return to_last(ops.AvgPool(kernel, kernel, (0,) * rank, sizes, True)(x), last)
     for axis, (n, z) in enumerate(zip(source, sizes), 2):
-        if n != z:
-            x = apply_taps(x, axis, _mean_tables(n, z))
+        if n != z or not shortcut:
+            x = apply_taps(x, axis, _mean_tables, n, z)
     return to_last(x, last)
 
 

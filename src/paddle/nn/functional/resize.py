@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
+from ...engine.ops.tables import table
 from ...engine.ops.taps import tap_tables
 from ...engine.types import DType
+from ...framework.tables import general
 from ...tensor.creation import copy_of
 from ...tensor.tensor import Tensor
 from ...utils.public import public
@@ -24,6 +26,7 @@ FORMATS = {3: ("NCW", "NWC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
 CUBIC = -0.75  # slope of the cubic kernel at 1
 
 
+@table("resize", lambda kind, n, out, *_: 16 * n * out)
 @lru_cache(maxsize=256)
 def resize_tables(kind: str, n: int, out: int, scale: float, align_corners: bool, align_mode: int) -> Any:
     """Tables of Taps that resize an axis from n to `out` elements.
@@ -200,9 +203,10 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
         )
     out = x
     for axis, (n, m, s) in enumerate(zip(spatial, sizes, scales), 2):
-        if n != m or s:
-            need_fixed(n, "interpolate")
-        out = apply_taps(out, axis, resize_tables(family, n, m, s, bool(align_corners), align_mode))
+        if n != m or s or general():
+            if n != m or s:
+                need_fixed(n, "interpolate")
+            out = apply_taps(out, axis, resize_tables, family, n, m, s, bool(align_corners), align_mode)
     return to_last(copy_of(x) if out is x else out, last)
 
 

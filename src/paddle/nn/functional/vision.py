@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.eager.trace import from_array
 from ...engine.ops import elementwise as ew
 from ...engine.ops.join import concat
 from ...engine.ops.linalg import matmul
@@ -19,7 +18,9 @@ from ...engine.ops.logic import logical_and, select
 from ...engine.ops.math import abs_, clip, floor, round_
 from ...engine.ops.planes import TakePlane
 from ...engine.ops.shape import broadcast_to, pad, reshape, slice_axis
+from ...engine.ops.tables import table
 from ...engine.types import int64
+from ...framework.tables import tensor_of
 from ...tensor.tensor import Tensor
 from ...utils.public import public
 from ._check import choice, floating
@@ -27,6 +28,7 @@ from ._check import choice, floating
 __all__ = ["affine_grid", "grid_sample", "temporal_shift"]
 
 
+@table("grid", lambda sizes, align_corners, dtype: 32 * math.prod(sizes))
 @lru_cache(maxsize=64)
 def _base_grid(sizes: tuple[int, ...], align_corners: bool, dtype: str) -> np.ndarray:
     """Homogeneous coordinates in [-1, 1] of the elements of an image, the last axis first: [size, rank + 1]."""
@@ -74,7 +76,7 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
             expected="theta [N, 2, 3] with 4 sizes, or [N, 3, 4] with 5",
             received=f"theta: {theta.type}, out_shape: {shape}",
         )
-    base = from_array(_base_grid(tuple(shape[2:]), bool(align_corners), theta.dtype.np.name))
+    base = tensor_of(_base_grid, tuple(shape[2:]), bool(align_corners), theta.dtype.np.name)
     points = matmul(broadcast_to(reshape(base, (1, *base.shape)), (shape[0], *base.shape)), theta, False, True)
     return reshape(points, (shape[0], *shape[2:], rank))
 
