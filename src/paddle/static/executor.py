@@ -254,8 +254,9 @@ class Executor:
 
         Raises:
             RuntimeError: the executor was closed, or a parameter has no value yet.
-            TypeError: an argument, or what is fed, is of the wrong type.
-            ValueError: an input is missing, unknown, or of another shape; there is no such result.
+            AttributeError: program is no program. AssertionError: fetch_list is no list.
+            TypeError: feed is no dictionary, or holds no arrays; an entry of fetch_list is neither Tensor nor name.
+            KeyError: an input is missing. ValueError: one is of another shape or element type; there is no such result.
         """
         if self._closed:
             raise errors.precondition(
@@ -266,7 +267,7 @@ class Executor:
         if isinstance(program, CompiledProgram):
             program = program._program
         if not isinstance(program, Program):
-            raise errors.invalid_type(
+            raise errors.no_attribute(
                 "Executor.run: this is no program.",
                 expected="a Program or CompiledProgram",
                 received=f"program: {type(program).__name__}",
@@ -371,7 +372,7 @@ def _as_list(fetch_list: Any) -> list[Any]:
         return [w for item in fetch_list for w in (item if isinstance(item, (list, tuple)) else (item,))]
     if isinstance(fetch_list, (Tensor, str)):
         return [fetch_list]
-    raise errors.invalid_type(
+    raise errors.asserted(
         "Executor.run: fetch_list is no list.",
         expected="Tensors of the program, or names",
         received=f"fetch_list: {type(fetch_list).__name__}",
@@ -400,12 +401,13 @@ def _place(program: Program, captured: Captured, wanted: Any) -> Any:
             return slot
     if t.epoch == captured.epoch:
         return t.slot
-    copy = program
-    while getattr(copy, "_of", None) is not None:
-        if t.epoch == copy._of._recording.trace.epoch:  # type: ignore[attr-defined]
-            t = copy._alike.get(t.slot, t)  # type: ignore[attr-defined]
+    copies: list[Any] = [program]  # of one another, the first is the last one
+    while getattr(copies[-1], "_of", None) is not None:
+        copies.append(copies[-1]._of)
+        if t.epoch == copies[-1]._recording.trace.epoch:
+            for copy in reversed(copies[:-1]):
+                t = copy._alike.get(t.slot, t)
             break
-        copy = copy._of  # type: ignore[attr-defined]
     if t.epoch == captured.epoch:
         return t.slot
     if is_variable(t) or t.buffer is not None:
@@ -420,12 +422,9 @@ def _place(program: Program, captured: Captured, wanted: Any) -> Any:
 def _fed(program: Program, feed: dict[str, Any]) -> dict[str, Tensor]:
     unknown = [n for n in feed if n not in program._feeds]
     if unknown:
-        raise errors.invalid_argument(
-            f"Executor.run: {unknown[0]!r} is no input of the program.",
-            expected="feed with " + (", ".join(map(repr, program._feeds)) or "nothing"),
-            received="feed with " + ", ".join(map(repr, feed)),
-        )
-    return {n: _as_input(n, *program._feeds[n], v) for n, v in feed.items()}
+        known = ", ".join(map(repr, program._feeds)) or "none"
+        errors.warn(f"Executor.run: {unknown[0]!r} is no input of the program, and is not used; its inputs: {known}.")
+    return {n: _as_input(n, *program._feeds[n], v) for n, v in feed.items() if n in program._feeds}
 
 
 def _as_input(name: str, t: Tensor, shape: Sequence[int | None], value: Any) -> Tensor:

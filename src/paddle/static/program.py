@@ -573,6 +573,10 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
     known = program._feeds.get(name)
     if known is not None and known[0].type is type_:
         return known[0]
+    if known is not None:
+        raise errors.invalid_argument(
+            f"static.data: {name!r} is another input already.", expected=f"{known[0].type}", received=f"{type_}"
+        )
     t: Any = program._recording.stand_in(type_)
     t.name = name
     program._feeds[name] = (t, tuple(wanted))

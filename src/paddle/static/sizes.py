@@ -102,8 +102,11 @@ class Sizes:
     def _body(self, body: Body, near: "Sizes") -> Body:
         graph = next(iter(body.graphs.values()), None) or from_dict(body.data, registry)
         every = Sizes({**self.known, **near.known})
+        every.counts = {**self.counts, **near.counts}
         new = Graph(graph.name)
-        env = {v: new.input(every.put_in(v.type, Sizes()), v.name) for v in graph.inputs}
+        env = {v: new.input(every.put_in(v.type, near), v.name) for v in graph.inputs}
+        for v, w in env.items():
+            every.learn(v.type, w.type)
         for node in graph.nodes:
             about = Sizes()
             for v in node.inputs:

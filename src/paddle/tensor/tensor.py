@@ -158,12 +158,14 @@ class Tensor(tracing.Tensor):
     # -- description --
     @property
     def shape(self) -> Size:
-        return Size(self.type.shape) if not open_sizes else self._shown_shape()
+        if not open_sizes or sys._getframe(1).f_globals.get("__name__", "").startswith("paddle."):
+            return Size(self.type.shape)
+        return self._shown_shape()
 
     def _shown_shape(self) -> Size:
-        """The shape; to the user, of what belongs to a static program, with -1 for sizes that are open."""
+        """The shape as users see it: of what belongs to a static program with -1 for sizes that are open."""
         owner = tracing.trace_of(self)
-        if owner is None or not owner.abstract or sys._getframe(2).f_globals.get("__name__", "").startswith("paddle."):
+        if owner is None or not owner.abstract:
             return Size(self.type.shape)
         from ..static.sizes import shown
 
@@ -603,6 +605,13 @@ class Tensor(tracing.Tensor):
     def __len__(self) -> int:
         if not self.type.shape:
             raise AssertionError(errors.message("InvalidArgument", "len() of a 0-d Tensor.", "at least one axis"))
+        if open_sizes and self._shown_shape()[0] == -1:
+            raise errors.invalid_type(
+                "len: the size of the first axis is open.",
+                expected="a size that is known while the program is recorded",
+                received="-1",
+                hint="paddle.shape(x)[0] is the size as a Tensor.",
+            )
         return self.type.shape[0]
 
     def __iter__(self) -> Iterator["Tensor"]:

@@ -145,8 +145,12 @@ def test_what_is_fed_is_checked():
     assert exe.run(feed={"x": a.tolist(), "y": [1, 2]}, fetch_list=[out, other])[1].tolist() == [2, 3]
     with pytest.raises(KeyError, match="'y' is not fed"):
         exe.run(feed={"x": a}, fetch_list=[other])
-    with pytest.raises(ValueError, match="'z' is no input"):
+    with pytest.warns(UserWarning, match="'z' is no input of the program.*'x', 'y'"):
         exe.run(feed={"x": a, "z": a}, fetch_list=[out])
+    with pytest.raises(ValueError, match="(?s)another element type.*float32.*float64"):
+        exe.run(feed={"x": a.astype("float64")}, fetch_list=[out])
+    with pytest.raises(AssertionError, match="fetch_list is no list"):
+        exe.run(feed={"x": a}, fetch_list={"out": out})
     with pytest.raises(ValueError, match=r"(?s)does not fit.*\[-1, 3\].*\[2, 4\]"):
         exe.run(feed={"x": np.ones((2, 4), "float32")}, fetch_list=[out])
     with pytest.raises(ValueError, match="(?s)another element type.*float32.*bool"):
@@ -157,8 +161,13 @@ def test_what_is_fed_is_checked():
         exe.run(feed={"x": a}, fetch_list=["nowhere"])
     with pytest.raises(TypeError, match="cannot be fetched"):
         exe.run(feed={"x": a}, fetch_list=[3])
-    with pytest.raises(TypeError, match="this is no program"):
+    with pytest.raises(AttributeError, match="this is no program"):
         exe.run(3)
+    with pytest.raises(ValueError, match="another input already"):
+        static.data("y", [3], "int64")
+    with pytest.raises(TypeError, match="len: the size of the first axis is open"):
+        list(x)
+    assert len(y) == 2
     exe.close()
     with pytest.raises(RuntimeError, match="was closed"):
         exe.run(feed={"x": a}, fetch_list=[out])
@@ -216,7 +225,7 @@ def test_a_clone_for_test_updates_nothing():
     out = model(x)
     loss = nn.functional.cross_entropy(out, y).mean()
     test = static.default_main_program().clone(for_test=True)
-    again = static.default_main_program().clone()
+    again = static.default_main_program().clone().clone()
     paddle.optimizer.Adam(0.01).minimize(loss)
     exe = started()
     a, b = batch(0)

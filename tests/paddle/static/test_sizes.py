@@ -125,3 +125,28 @@ def test_training_on_sentences_of_many_lengths(kind):
         wanted.append(float(loss))
     paddle.enable_static()
     assert np.allclose(found, wanted, rtol=1e-5)
+
+
+def test_control_flow_at_open_sizes_with_gradients():
+    def f(x):
+        either = static.nn.cond(x.sum() > 0, lambda: x * 2 + x.mean(), lambda: (x - 1).reshape([-1, 3]))
+        i = paddle.zeros([1], "int64")
+        step = lambda i, t: [i + 1, t + (t * 0.5).mean(axis=0, keepdim=True)]
+        _, total = static.nn.while_loop(lambda i, t: i < 4, step, [i, x])
+        return either, total, static.nn.switch_case(i + 1, {0: lambda: x[:, 0], 1: lambda: x[:, -1] + x.mean()})
+
+    x = static.data("x", [None, 3])
+    x.stop_gradient = False
+    outs = f(x)
+    (dx,) = static.gradients([o.sum() for o in outs], [x])
+    main, exe = static.default_main_program(), static.Executor()
+    for n, sign in ((2, 1), (5, -1), (1, 1)):
+        a = np.abs(array(n, 3)) * sign
+        found = exe.run(main, feed={"x": a}, fetch_list=[*outs, dx])
+        paddle.disable_static()
+        t = paddle.to_tensor(a, stop_gradient=False)
+        wanted = f(t)
+        sum(o.sum() for o in wanted).backward()
+        for g, w in zip(found, [*wanted, t.grad]):
+            assert np.allclose(g, w.numpy(), atol=1e-5)
+        paddle.enable_static()
