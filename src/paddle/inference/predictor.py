@@ -48,54 +48,58 @@ class _Model:
         self.method = saved.methods["forward"]
         self.arrays = {name: w.array for name, w in saved.weights.items()}
         self.optimize = optimize
-        self.programs: OrderedDict[tuple[int, ...], Any] = OrderedDict()
+        self.programs: OrderedDict[Any, Any] = OrderedDict()  # by the types of the feeds
         self.lock = threading.Lock()
         self.updating = threading.Lock()
+        roles = self.method.roles
+        self.feeds, self.keys = self.method.feeds, [i for i, r in enumerate(roles) if r == "key"]
+        self.given = [self.arrays[r[1]] if type(r) is tuple else None for r in roles]
 
     def run(self, feeds: Sequence[np.ndarray]) -> list[np.ndarray]:
         method = self.method
-        types = files.types_for(method, [TensorType(a.shape, dtype_of(a.dtype)) for a in feeds])
-        sizes = method.program.sizes_of(types)
         if not method.updates:
-            return self._run(sizes, feeds)
+            return self._run(feeds)
         with self.updating:  # one run after another: each begins with what the last one left
-            found = self._run(sizes, feeds)
+            found = self._run(feeds)
             count = len(method.outputs)
             for name, a in zip(method.updates, found[count:]):
                 self.arrays[name] = np.array(a)
+            self.given = [self.arrays[r[1]] if type(r) is tuple else None for r in method.roles]
             return found[:count]
 
-    def _run(self, sizes: tuple[int, ...], feeds: Sequence[np.ndarray]) -> list[np.ndarray]:
-        given = iter(feeds)
-        arrays = []
-        for role in self.method.roles:
-            if role == "feed":
-                arrays.append(next(given))
-            else:
-                arrays.append(default_generator().next() if role == "key" else self.arrays[role[1]])
-        run, tables = self.program(sizes)
-        found = run(arrays + tables)
+    def _run(self, feeds: Sequence[np.ndarray]) -> list[np.ndarray]:
+        run, tables = self.program(feeds)
+        arrays: list[Any] = self.given + tables
+        for i, a in zip(self.feeds, feeds):
+            arrays[i] = a
+        for i in self.keys:
+            arrays[i] = default_generator().next()
+        found = run(arrays)
         inputs = {id(a) for a in arrays}
         return [np.array(a) if id(a) in inputs or a.base is not None else a for a in found]
 
-    def program(self, sizes: tuple[int, ...]) -> Any:
+    def program(self, feeds: Sequence[np.ndarray]) -> Any:
+        """What runs these arrays, and the tables that it takes beside them and the weights."""
+        key = tuple([(a.shape, a.dtype) for a in feeds])
         with self.lock:
-            found = self.programs.get(sizes)
+            found = self.programs.get(key)
             if found is not None:
-                self.programs.move_to_end(sizes)
+                self.programs.move_to_end(key)
                 return found
-            make = self.method.program
+            method = self.method
+            make = method.program
+            sizes = make.sizes_of(files.types_for(method, [TensorType(a.shape, dtype_of(a.dtype)) for a in feeds]))
             graph, tables = files.settled(make.graph(sizes))
-            steady = {name for name in self.arrays if name not in self.method.updates}
-            lasting = tuple(type(r) is tuple and r[1] in steady for r in self.method.roles) + (True,) * len(tables)
+            steady = {name for name in self.arrays if name not in method.updates}
+            lasting = tuple(type(r) is tuple and r[1] in steady for r in method.roles) + (True,) * len(tables)
             again = lambda: files.settled(make.graph(sizes))[0]  # noqa: E731
-            found = materialize.backend(graph, (False,) * len(lasting), again, lasting)
-            if isinstance(found, executor.Executor):
+            run = materialize.backend(graph, (False,) * len(lasting), again, lasting)
+            if isinstance(run, executor.Executor):
                 if not self.optimize:
-                    found.patience = sys.maxsize
-                elif found.looking is not None:
-                    found.constant = lasting
-            found = self.programs[sizes] = found, tables
+                    run.patience = sys.maxsize
+                elif run.looking is not None:
+                    run.constant = lasting
+            found = self.programs[key] = run, tables
             if len(self.programs) > MOST_PROGRAMS:
                 self.programs.popitem(last=False)
             return found

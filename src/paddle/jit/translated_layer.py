@@ -14,7 +14,7 @@ from ..engine.eager import trace as tracing
 from ..engine.eager.trace import from_array
 from ..engine.ir.graph import Graph
 from ..engine.ops.number import Constant, Number
-from ..engine.types import dtype_of
+from ..engine.types import TensorType, dtype_of
 from ..framework.param import EagerParamBase
 from ..framework.random import next_key
 from ..nn.layer.layers import Layer
@@ -182,7 +182,7 @@ class Runner:
 
     def __init__(self, method: Method, name: str, weight: Callable[[str], Tensor]):
         self.method, self.name, self.weight = method, name, weight
-        self.instances: OrderedDict[tuple[int, ...], Instance] = OrderedDict()
+        self.instances: OrderedDict[Any, Instance] = OrderedDict()  # by the types of the inputs
         self.lock = threading.Lock()
 
     def __call__(self, inputs: Sequence[Any]) -> Any:
@@ -197,8 +197,7 @@ class Runner:
         every = []
         for role in method.roles:
             every.append(next(given) if role == "feed" else next_key() if role == "key" else self.weight(role[1]))
-        sizes = method.program.sizes_of([t.type for t in every])
-        instance = self.instance(sizes)
+        instance = self.instance(tuple([t.type for t in tensors]))
         every += instance.tables
         found = _local.trace.macro(instance, every, lambda: instance.replay(every))
         for name, new in zip(method.updates, found[len(method.outputs) :]):
@@ -214,15 +213,18 @@ class Runner:
             return to_tensor(x)  # its type is refused with the others
         return to_tensor(x, dtype)
 
-    def instance(self, sizes: tuple[int, ...]) -> Instance:
+    def instance(self, types: tuple[TensorType, ...]) -> Instance:
+        """The program for inputs of these types."""
         with self.lock:
-            found = self.instances.get(sizes)
+            found = self.instances.get(types)
             if found is None:
-                found = self.instances[sizes] = Instance(self.method.program.graph(sizes))
+                program = self.method.program
+                sizes = program.sizes_of(types_for(self.method, types))
+                found = self.instances[types] = Instance(program.graph(sizes))
                 if len(self.instances) > MOST_INSTANCES:
                     self.instances.popitem(last=False)
             else:
-                self.instances.move_to_end(sizes)
+                self.instances.move_to_end(types)
             return found
 
 

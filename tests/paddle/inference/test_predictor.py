@@ -76,7 +76,7 @@ def test_results_are_the_same_once_compiled(saved):
     wanted = net(paddle.to_tensor(x), paddle.to_tensor(ids))[0].numpy()
     for a in every:
         np.testing.assert_allclose(a, wanted, 1e-5, 1e-6)
-    program = p._model.program((4, 4))[0]
+    program = p._model.program([x, ids])[0]
     assert program.compiled is not None and any(program.compiled.compiled_for)
     plain = config(path)
     plain.switch_ir_optim(False)
