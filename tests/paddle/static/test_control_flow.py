@@ -162,6 +162,49 @@ def test_python_numbers_stay_what_they_are():
     assert int(i) == 6 and k == 2 and set(seen) == {2}
 
 
+def operators(program):
+    (made,) = program.concrete_programs
+    return {s.op.name for s in made.captured.steps if s.op is not None}
+
+
+def test_light_branches_are_both_computed():
+    def f(x, w):
+        y, n = cond(x.sum() > 0, lambda: (x + w / 2, 1), lambda: (w - 3 * x, 2))
+        low, high = cond(y.sum() > n, lambda: (y, w), lambda: (w, y))
+        return cond(y[1] < n, lambda: cond(x[0] > 1, lambda: low - high, lambda: high), lambda: low) * y
+
+    program = to_static(f, full_graph=True)
+    for v in ([2.0, 1.0], [1.0, 0.5], [1.0, -2.0], [-1.0, -2.0]):
+        want, got = outcome(f, v), outcome(program, v)
+        for a, b in zip((*want[0], *want[1]), (*got[0], *got[1]), strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert "select" in operators(program) and "cond" not in operators(program)
+
+
+def test_what_the_other_side_holds_does_not_reach_gradients():
+    """At 0 the root has an infinite slope, and an infinite factor makes NaN of a gradient of zero."""
+    f = lambda x, w: cond(x.sum() > 0, lambda: x.sqrt() * (1 / w), lambda: x + 1)
+    program = to_static(f, full_graph=True)
+    x = paddle.zeros([2])
+    x.stop_gradient = False
+    program(x, paddle.zeros([2])).sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    assert "cond" in operators(program)
+
+
+def test_large_or_long_branches_are_branches():
+    def long(x):
+        for _ in range(40):
+            x = x + 1
+        return x
+
+    for size, f in ((5000, lambda x: x + 1), (2, long)):
+        program = to_static(lambda x, f=f: cond(x.sum() > 0, lambda: f(x), lambda: x), full_graph=True)
+        assert program(paddle.ones([size]))[0].item() in (2.0, 41.0)
+        assert program(-paddle.ones([size]))[0].item() == -1.0
+        assert "cond" in operators(program)
+
+
 X = [1.0, 2.0]
 
 

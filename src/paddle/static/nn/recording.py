@@ -19,6 +19,7 @@ from ...engine.ops.elementwise import Cast, Detach, add
 from ...engine.ops.number import Constant, Number
 from ...engine.types import TensorType, bool_, default_dtype, int64
 from ...tensor.tensor import Tensor
+from .selecting import bare, constant, is_light, selected
 
 _NUMBERS = (bool, int, float)
 _NEXT_KEY = np.array([0, 1 << 32], np.int64)  # offsets of keys count up from 0: the upper half is free for steps
@@ -190,7 +191,7 @@ class Recorded:
             if isinstance(x, Number):
                 return graph.add(Constant(x.value, x.dtype), ())[0]
             if isinstance(x, Zeros):
-                return graph.add(Full(x.type.shape, False if x.type.dtype is bool_ else 0, x.type.dtype), ())[0]
+                return graph.add(constant(x.type, 0), ())[0]
             return places[id(x)]
 
         graph.outputs = list(map(output, outputs))
@@ -198,11 +199,6 @@ class Recorded:
 
 
 KEY = TensorType((2,), int64)
-
-
-def bare(x: Any) -> Any:
-    """An output without the type that it is cast to."""
-    return x[0] if isinstance(x, tuple) else x
 
 
 def common(a: TensorType, b: TensorType) -> TensorType | None:
@@ -284,7 +280,9 @@ def record_cond(
     for x in changed:
         outputs.append((sides[0].after(x), sides[1].after(x)))
     values: tuple[Any, ...] = ()
-    if outputs:
+    if outputs and not changed and all(is_light(s.captured) for s in sides):
+        values = selected(scalar(pred), [s.captured for s in sides], outputs)
+    elif outputs:
         order = union(
             sides[0].outer(),
             sides[1].outer(),
