@@ -20,7 +20,7 @@ _PLACES = {
         "program_guard",
     ),
     "scope": ("Scope", "global_scope", "scope_guard"),
-    "variables": ("create_global_var", "create_parameter"),
+    "variables": ("Variable", "create_global_var", "create_parameter", "is_persistable"),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 

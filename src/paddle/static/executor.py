@@ -147,28 +147,30 @@ class BuildStrategy:
         Reduce = 1
         _NoReduce = 2
 
-    def __init__(self) -> None:
-        off = (
-            "allow_cuda_graph_capture async_mode cache_runtime_context enable_addto enable_auto_fusion fuse_adamw "
-            "fuse_all_optimizer_ops fuse_all_reduce_ops fuse_bn_act_ops fuse_bn_add_act_ops fuse_broadcast_ops "
-            "fuse_dot_product_attention fuse_elewise_add_act_ops fuse_gemm_epilogue fuse_relu_depthwise_conv "
-            "fuse_resunit fused_attention fused_feedforward sequential_run sync_batch_norm use_hierarchical_allreduce "
-            "build_cinn_pass enable_backward_optimizer_op_deps"
-        )
-        self.__dict__.update(dict.fromkeys(off.split(), False))
-        self.enable_inplace = self.memory_optimize = True
-        self.debug_graphviz_path = ""
-        self.num_trainers, self.trainer_id, self.trainers_endpoints = 1, 0, []  # type: ignore[var-annotated]
-        self.nccl_comm_num = self.bkcl_comm_num = 1
-        self.hierarchical_allreduce_inter_nranks = 0
-        self.reduce_strategy = self.ReduceStrategy.AllReduce
+    enable_inplace = memory_optimize = True
+    debug_graphviz_path = ""
+    num_trainers, trainer_id = 1, 0
+    trainers_endpoints: tuple[str, ...] = ()
+    nccl_comm_num = bkcl_comm_num = 1
+    hierarchical_allreduce_inter_nranks = 0
+    reduce_strategy = ReduceStrategy.AllReduce
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self.__dict__ and "reduce_strategy" in self.__dict__:
+        if not hasattr(type(self), name):
             raise errors.no_attribute(
-                "BuildStrategy: there is no such setting.", expected=", ".join(self.__dict__), received=name
+                "BuildStrategy: there is no such setting.", expected="a setting of upstream's", received=name
             )
         self.__dict__[name] = value
+
+
+for _setting in (
+    "allow_cuda_graph_capture async_mode cache_runtime_context enable_addto enable_auto_fusion fuse_adamw "
+    "fuse_all_optimizer_ops fuse_all_reduce_ops fuse_bn_act_ops fuse_bn_add_act_ops fuse_broadcast_ops "
+    "fuse_dot_product_attention fuse_elewise_add_act_ops fuse_gemm_epilogue fuse_relu_depthwise_conv "
+    "fuse_resunit fused_attention fused_feedforward sequential_run sync_batch_norm use_hierarchical_allreduce "
+    "build_cinn_pass enable_backward_optimizer_op_deps"
+).split():
+    setattr(BuildStrategy, _setting, False)
 
 
 class CompiledProgram:

@@ -17,7 +17,37 @@ from ..utils import unique_name
 from .backward import variable
 from .program import default_main_program, default_startup_program
 
-__all__ = ["create_global_var", "create_parameter"]
+__all__ = ["Variable", "create_global_var", "create_parameter", "is_persistable"]
+
+
+class _OfPrograms(type):
+    def __instancecheck__(cls, t: Any) -> bool:
+        if not isinstance(t, Tensor):
+            return False
+        owner = tracing.trace_of(t)
+        return owner is not None and owner.abstract
+
+
+class Variable(metaclass=_OfPrograms):
+    """What Tensors of static programs are instances of: results, inputs and variables. It is not made itself.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> isinstance(paddle.static.data("v", [None]), paddle.static.Variable)
+        True
+        >>> paddle.disable_static()
+        >>> isinstance(paddle.ones([2]), paddle.static.Variable)
+        False
+    """
+
+
+def is_persistable(var: Any) -> bool:
+    """Whether a variable is saved with its program.
+
+    Args:
+        var (Tensor): a variable.
+    """
+    return bool(var.persistable)
 
 
 def create_global_var(

@@ -74,8 +74,11 @@ def test_layers_as_functions():
         static.nn.fc(h, 5, num_flatten_dims=2),
         static.nn.fc([words.astype("float32"), words.astype("float32")], 3, activation="tanh"),
         static.nn.embedding(words, [10, 6]),
+        static.nn.group_norm(h, 2),
+        static.nn.instance_norm(h),
+        static.nn.prelu(h, "channel"),
     ]
-    shapes = [[-1, 4, 8, 8], [-1, 4, 8, 8], [-1, 4, 8, 8], [-1, 4, 5], [-1, 3], [-1, 4, 6]]
+    shapes = [[-1, 4, 8, 8], [-1, 4, 8, 8], [-1, 4, 8, 8], [-1, 4, 5], [-1, 3], [-1, 4, 6], *[[-1, 4, 8, 8]] * 3]
     assert [o.shape for o in outs] == shapes
     exe = static.Executor()
     exe.run(static.default_startup_program())
@@ -83,5 +86,12 @@ def test_layers_as_functions():
     assert [list(a.shape)[1:] for a in exe.run(feed=feed, fetch_list=outs)] == [s[1:] for s in shapes]
     with pytest.raises(TypeError, match="not of a floating"):
         static.nn.fc(words, 3)
+    with pytest.raises(ValueError, match="no such mode"):
+        static.nn.prelu(h, "row")
+    strategy = static.BuildStrategy()
+    strategy.fuse_bn_act_ops = True
+    assert exe.run(static.CompiledProgram(static.default_main_program(), strategy), feed=feed, fetch_list=[outs[0]])
+    with pytest.raises(AttributeError, match="no such setting"):
+        strategy.fuse_everything = True
     with pytest.raises(ValueError, match="num_flatten_dims"):
         static.nn.fc(image, 3, num_flatten_dims=4)

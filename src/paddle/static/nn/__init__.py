@@ -4,7 +4,7 @@ import importlib as _importlib
 
 from .control_flow import case, cond, switch_case, while_loop
 
-_LAYERS = ("batch_norm", "conv2d", "embedding", "fc", "layer_norm")
+_LAYERS = ("batch_norm", "conv2d", "embedding", "fc", "group_norm", "instance_norm", "layer_norm", "prelu")
 
 __all__ = ["case", "cond", "switch_case", "while_loop", *_LAYERS]
 

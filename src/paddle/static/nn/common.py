@@ -15,7 +15,7 @@ from ...nn import initializer as init
 from ...tensor.tensor import Tensor
 from ...utils import unique_name
 
-__all__ = ["batch_norm", "conv2d", "embedding", "fc", "layer_norm"]
+__all__ = ["batch_norm", "conv2d", "embedding", "fc", "group_norm", "instance_norm", "layer_norm", "prelu"]
 
 
 def _parameter(owner: str, shape: Sequence[int], dtype: Any, attr: Any, is_bias: bool, default: Any = None) -> Any:
@@ -230,3 +230,79 @@ def layer_norm(
     weight = _parameter(owner, count, input.dtype, param_attr, False, init.Constant(1.0)) if scale else None
     bias = _parameter(owner, count, input.dtype, bias_attr, True) if shift else None
     return _activated(F.layer_norm(input, last, weight, bias, epsilon), act, "layer_norm")
+
+
+def group_norm(
+    input: Tensor, groups: int, epsilon: float = 1e-05, param_attr: Any = None, bias_attr: Any = None,
+    act: str | None = None, data_layout: str = "NCHW", name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Group normalization.
+
+    Args:
+        input (Tensor): [N, C, ...], or [N, ..., C] as data_layout says.
+        groups (int): into how many groups channels are parted.
+        epsilon (float): added to the variance.
+        param_attr, bias_attr (ParamAttr|bool, optional): of scale and shift, [C]; False for none.
+        act (str, optional): a function of nn.functional that is applied to the result.
+        data_layout (str): "NCHW" or "NHWC".
+        name (str, optional): what the names of the parameters begin with.
+
+    Returns:
+        Tensor: shape and dtype of input.
+    """
+    _floating(input, "group_norm", "input")
+    owner = unique_name.generate(name or "group_norm")
+    count = [input.type.shape[1 if data_layout == "NCHW" else -1]]
+    weight = _parameter(owner, count, input.dtype, param_attr, False, init.Constant(1.0))
+    bias = _parameter(owner, count, input.dtype, bias_attr, True)
+    out = F.group_norm(input, groups, epsilon, weight, bias, data_layout)
+    return _activated(out, act, "group_norm")
+
+
+def instance_norm(
+    input: Tensor, epsilon: float = 1e-05, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
+) -> Tensor:
+    """Instance normalization.
+
+    Args:
+        input (Tensor): [N, C, ...].
+        epsilon (float): added to the variance.
+        param_attr, bias_attr (ParamAttr|bool, optional): of scale and shift, [C]; False for none.
+        name (str, optional): what the names of the parameters begin with.
+
+    Returns:
+        Tensor: shape and dtype of input.
+    """
+    _floating(input, "instance_norm", "input")
+    owner = unique_name.generate(name or "instance_norm")
+    count = [input.type.shape[1]]
+    weight = _parameter(owner, count, input.dtype, param_attr, False, init.Constant(1.0))
+    bias = _parameter(owner, count, input.dtype, bias_attr, True)
+    return F.instance_norm(input, weight=weight, bias=bias, eps=epsilon)
+
+
+def prelu(x: Tensor, mode: str, param_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """max(x, 0) + weight min(x, 0).
+
+    Args:
+        x (Tensor): floating.
+        mode (str): "all": one weight, "channel": one for each channel.
+        param_attr (ParamAttr, optional): of the weight; 0.25 by default.
+        data_format (str): where channels are.
+        name (str, optional): what the name of the weight begins with.
+
+    Returns:
+        Tensor: shape and dtype of x.
+
+    Raises:
+        ValueError: there is no such mode.
+    """
+    _floating(x, "prelu")
+    if mode not in ("all", "channel"):
+        raise errors.invalid_argument(
+            "prelu: there is no such mode.", expected='"all" or "channel"', received=f"mode: {mode!r}"
+        )
+    count = 1 if mode == "all" else x.type.shape[1 if data_format[1] == "C" else -1]
+    owner = unique_name.generate(name or "prelu")
+    weight = _parameter(owner, [count], x.dtype, param_attr, False, init.Constant(0.25))
+    return F.prelu(x, weight, data_format)
