@@ -70,7 +70,7 @@ PROGRAMS = {
     "costly": ("pl", lambda p: [exp(multiply(exp(p), p))],),
     "turned": ("pl", lambda p, b: [add(transpose(p, (1, 0)), b)], (M,)),
     "broadcast": ("pl", lambda p, b: [add(reshape(p, (M, 1, N)), b)], (3, 1)),
-    "a sum of it comes before": ("pll", lambda p: [multiply(p, sum_(p, (0,), True))],),
+    "a sum of it comes before": ("Pll", lambda p: [multiply(p, sum_(p, (0,), True))],),
 }  # fmt: skip
 
 

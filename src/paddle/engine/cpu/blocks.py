@@ -41,6 +41,8 @@ def in_blocks(
     for i, s in enumerate(late):
         if not isinstance(s, ProductStep) or not isinstance(s.product.b, Operand):
             continue
+        if s.finish is not None and s.finish.epilogue.sums:  # cut otherwise, it would have another number of parts
+            continue
         weight = s.product.b.key
         source = root.get(weight, weight)
         width = block_of(s, kernel_of) if source in made and source.type.nbytes >= LEAST_BYTES else None

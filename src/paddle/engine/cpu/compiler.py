@@ -23,6 +23,7 @@ from ..passes import recurrence as recurrences
 from ..passes.channels import fold_channels
 from ..passes.convolution import narrow_convolutions
 from ..passes.simplify import decompose, simplify
+from ..passes.sums import moments, share_sums
 from ..passes.winograd import transform_convolutions
 from . import grouping, jit, recurrence
 from .blocks import in_blocks
@@ -148,7 +149,7 @@ def with_loop_hints(text: str) -> str:
 
 def prepare(graph: Graph, fuse: bool) -> Graph:
     """The graph in primitives, and simplified if the tier fuses."""
-    each = lambda g: narrow_convolutions(simplify(decompose(g))) if fuse else decompose(g)
+    each = lambda g: narrow_convolutions(moments(share_sums(simplify(decompose(g))))) if fuse else decompose(g)
     return recurrences.prepare(each(graph), each, numbers_inside=fuse)
 
 

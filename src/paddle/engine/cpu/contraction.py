@@ -89,7 +89,7 @@ class _Kernel(Storing):
         count = self.op("sub i64 %end, %begin")
 
         def unit(i: Num, _: Values) -> Values:
-            rest: Num = self.add(i, "%begin")
+            rest = place = self.add(i, "%begin")
             at: dict[str, Num] = {}
             names = [(f"u{j}", f"u{j}.n") for j in range(len(s.units))]
             names += [(x, x + "_blocks") for x in ("r1", "r2", "v")]
@@ -99,7 +99,7 @@ class _Kernel(Storing):
                 else:
                     rest, at[key] = self.divmod(rest, self.n(number))
             a, b = self.gep("%A", self.n("a_offset")), self.gep("%B", self.n("b_offset"))
-            c: Place = ("%C", *(f"%E{j}" for j in range(len(s.beside))))
+            c = self.part(("%C", *(f"%E{j}" for j in range(len(s.beside)))), place, at)
             for j in range(len(s.units)):
                 a, b, c = self.moved(a, b, c, f"u{j}", at[f"u{j}"])
             self.free(0, a, b, c, at)

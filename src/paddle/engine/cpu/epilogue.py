@@ -27,6 +27,7 @@ _BOOLEAN = {"add", "and", "or", "xor", "not"}
 _FCMP = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
 _PLAIN = {"neg", "not", "abs", "sqrt", "isnan", "isinf", "isfinite", "round_float16", "round_bfloat16"}
 COSTLY = 16  # instructions, about, of a mathematical function
+ADDED = 5  # those that add a vector to sums of float64
 
 Step = tuple[str, str, tuple[int, ...], Any]
 
@@ -42,6 +43,8 @@ class Epilogue:
         result: place of what C gets.
         operands: how each further tensor is stored.
         stores: what the further tensors get that are written: (operand, place).
+        sums: what is added up along all axes but that of the vectors: (operand, place). The operand is of float64 and
+            has a row of sums for each part of the work.
     """
 
     kind: str
@@ -49,6 +52,7 @@ class Epilogue:
     result: int
     operands: tuple[str, ...] = ()
     stores: tuple[tuple[int, int], ...] = ()
+    sums: tuple[tuple[int, int], ...] = ()
 
     def each(self, shared: Callable[[int], bool]) -> int:
         """Instructions for each vector of sums, about, where those share the elements of some operands."""
@@ -56,7 +60,7 @@ class Epilogue:
         for i, (op, _, args, attr) in enumerate(self.code):
             if op == "sum" or (op == "load" and not shared(attr)) or not needs.isdisjoint(args):
                 needs.add(i)
-        return sum(_cost(self.code[i]) for i in needs)
+        return sum(_cost(self.code[i]) for i in needs) + ADDED * len(self.sums)
 
 
 def _cost(step: Step) -> int:
@@ -71,19 +75,24 @@ def bytes_of(kind: str) -> int:
     return 1 if kind == "bool" else SIZES[kind]
 
 
-def program(values: Sequence[Expr], stored: Sequence[DType], load: Callable[[Expr], int | None]) -> Any:
+def program(
+    values: Sequence[Expr], stored: Sequence[DType], load: Callable[[Expr], int | None], begun: Sequence[Step] = (),
+    made: Callable[[Expr], int | None] = lambda e: None,
+) -> Any:  # fmt: skip
     """Code for some expressions.
 
     Args:
         values: what is stored.
         stored: as which types.
         load: the number of the operand of a load; None where it is the sum.
+        begun: code that comes first.
+        made: the place in it of what is loaded, if it is there.
 
     Returns:
         tuple: code, and the place of each value; None where there is something that vectors cannot do.
     """
-    code: list[Step] = []
-    known: dict[Any, int] = {}
+    code = list(begun)
+    known = {(*step[:3], repr(step[3])): i for i, step in enumerate(code)}
 
     def place(step: Step) -> int:
         key = (*step[:3], repr(step[3]))
@@ -104,6 +113,10 @@ def program(values: Sequence[Expr], stored: Sequence[DType], load: Callable[[Exp
                 todo.pop()
                 continue
             step: Step
+            there = made(e) if e.op == "load" else None
+            if there is not None:
+                memo[e.id] = there
+                continue
             if e.op == "load":
                 number = load(e)
                 step = ("sum", e.dtype.name, (), None) if number is None else ("load", e.dtype.name, (), number)
@@ -244,6 +257,20 @@ class Applied:
         if dst.itemsize < src.itemsize and src is not types.bool_:
             return k.convert(x, "trunc", to)
         return k.convert(x, "sext" if src.kind == "i" else "zext", to)
+
+    def total(self, place: int, values: Sequence[str]) -> str:
+        """The sum, in float64, of the vectors of a tile that belong to a place of the code.
+
+        Those of float32 are added in pairs: that costs no more than the rounding of each, and few are converted.
+        """
+        kind = dtype_of(self.e.code[place][1])
+        k, found = self.kit(kind), list(values)
+        while len(found) > 1:
+            pairs = [
+                k.emit(f"fadd {k.spell(llvm_type(kind))} {x}, {y}", "").name for x, y in zip(found[::2], found[1::2])
+            ]
+            found = [*pairs, *found[2 * len(pairs) :]]
+        return found[0] if kind is types.float64 else k.convert(Value(k, "float", found[0]), "fpext", "double").name
 
     # -- memory --
     def from_memory(self, kind: str, x: str) -> str:

@@ -21,7 +21,7 @@ from .split import cut_of
 from .steps import AliasStep, Finish, LoopStep, ProductStep, Step, WinogradStep
 
 _SUMS = (types.float32, types.float64, types.bfloat16, types.float16, types.int32, types.int64)
-MOST_COST = 14  # instructions for a vector, about: longer ones run faster in loops of their own
+MOST_COST = 15  # instructions for a vector, about: longer ones run faster in loops of their own
 MOST_OPERANDS = 12
 
 Strides = dict[Var, int]
@@ -32,7 +32,7 @@ def fuse(graph: Graph, steps: list[Step], fixed: Collection[Value] = ()) -> list
 
     fixed: values that are computed beforehand; what is made of them, and of others, is not.
     """
-    fusing = _Fusing(graph, steps, fixed)
+    fusing = Fusing(graph, steps, fixed)
     for s in steps:
         if isinstance(s, WinogradStep) or (isinstance(s, ProductStep) and whole(s)):
             any(isinstance(x, LoopStep) and fusing.join(s, x) for x in fusing.readers(s.outputs[0]))
@@ -44,7 +44,7 @@ def whole(s: ProductStep) -> bool:
     return s.product.out in _SUMS and cut_of(s.product) is None
 
 
-class _Fusing:
+class Fusing:
     """The steps as they stand.
 
     Attributes:
@@ -207,7 +207,10 @@ def result_of(s: WinogradStep) -> Product:
 
 def beside_tiles(p: Product, finish: Finish, channels: int) -> tuple[bool, ...] | None:
     """Which further tensors have channels alone; None if one is neither so nor lies as the result, channels last."""
-    if p.out is not types.float32 or any(x.dtype is not types.float32 for x in finish.beside):
+    summed = {j for j, _ in finish.epilogue.sums}
+    if p.out is not types.float32 or any(
+        x.dtype is not types.float32 for j, x in enumerate(finish.beside) if j not in summed
+    ):
         return None
     own: list[int] = []
     step = 1
@@ -223,7 +226,7 @@ def beside_tiles(p: Product, finish: Finish, channels: int) -> tuple[bool, ...] 
         if strides not in (own, alone):
             return None
         found.append(strides == alone)
-    if any(found[j] for j, _ in finish.epilogue.stores):
+    if any(found[j] for j, _ in finish.epilogue.stores) or not all(found[j] for j in summed):
         return None
     return tuple(found)
 
@@ -242,26 +245,41 @@ def aligned(p: Product, own: Strides, variables: list[Var], operands: list[Strid
 
     own: strides of the variables in the product's result, all of which they have to walk, once.
     """
-    free = sorted((axis for axis in p.axes if axis[3] is not None and axis[0] != 1), key=lambda axis: axis[3] or 0)
-    found: list[Aligned] = []
+    free: Axes = [(n, (a, b, c)) for n, a, b, c in p.axes if c is not None and n != 1]
+    walked = along(free, 2, own, variables)
+    if walked is None:
+        return None
+    found = [(n, a, b, c, tuple(x.get(v, 0) * done for x in operands)) for n, (a, b, c), v, done in walked]
+    none = (0,) * len(operands)
+    return [*found, *((n, a, b, None, none) for n, a, b, c in p.axes if c is None)]
+
+
+Axes = list[tuple[int, tuple[int, ...]]]  # extent, and strides in whatever is read and written
+Walked = tuple[int, tuple[int, ...], Var, int]
+
+
+def along(axes: Axes, spot: int, own: Strides, variables: list[Var]) -> list[Walked] | None:
+    """Axes (extent, strides), cut so that each runs along (a part of) one variable: with it, and the steps it takes.
+
+    own: strides of the variables in what the axes have the strides numbered `spot` in; they walk all of it, once.
+    """
+    free = sorted(axes, key=lambda axis: axis[1][spot])
+    found: list[Walked] = []
     todo = sorted(variables, key=lambda v: own.get(v, 0))
     gone, done = 1, 1  # of the axis and of the variable at hand
     while free and todo:
-        (n, a, b, c), v = free[0], todo[0]
-        assert c is not None
-        if c * gone != own.get(v, 0) * done:
+        (n, strides), v = free[0], todo[0]
+        if strides[spot] * gone != own.get(v, 0) * done:
             return None
+        assert isinstance(v.extent, int)
         rest, more = n // gone, v.extent // done
         both = min(rest, more)
         if rest % both or more % both:
             return None
-        found.append((both, a * gone, b * gone, c * gone, tuple(x.get(v, 0) * done for x in operands)))
+        found.append((both, tuple(x * gone for x in strides), v, done))
         gone, done = gone * both, done * both
         if gone == n:
             free, gone = free[1:], 1
         if done == v.extent:
             todo, done = todo[1:], 1
-    if free or todo:
-        return None
-    none = (0,) * len(operands)
-    return [*reversed(found), *((n, a, b, None, none) for n, a, b, c in p.axes if c is None)]
+    return None if free or todo else found[::-1]

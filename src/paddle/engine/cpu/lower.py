@@ -29,6 +29,7 @@ from .loops import Loops, Store, has_reduce, loads_in
 from .recurrence import recurrence_step
 from .split import split, total
 from .steps import AliasStep, HostStep, LoopStep, ProductStep, Step, WinogradGradStep, WinogradStep
+from .summing import add_up
 from .values import supports
 from .winograd_gradient import gradient_parts
 
@@ -424,7 +425,7 @@ def steps_of(graph: Graph, fixed: set[Value] | frozenset[Value] = frozenset()) -
     """Steps of the compiled tier."""
     steps = Lowering(graph, True, fixed).run()
     keep_inside_what_nobody_else_reads(graph, steps)
-    steps = fuse(graph, steps, fixed)
+    steps = add_up(graph, fuse(graph, steps, fixed), fixed)
     for s in steps:
         if isinstance(s, LoopStep) and s.loops is not None:
             s.loops = squares(flatten(s.loops))

@@ -182,6 +182,16 @@ class Schedule:
         return self.epilogue.operands if self.epilogue is not None else ()
 
     @property
+    def parts(self) -> int:
+        """Parts of the work, each with its own sums along the rows; 0 where those cannot be taken."""
+        sums = [j for j, _ in self.epilogue.sums] if self.epilogue is not None else []
+        moved = lambda d: [d.e[j] for j in sums] if d.e else [0] * len(sums)
+        others = (*self.units, *self.loops, *self.inner, self.r1, self.r2)
+        if self.kind != "outer" or moved(self.v) != [1] * len(sums) or any(any(moved(d)) for d in others):
+            return 0
+        return self.total // self.v_blocks
+
+    @property
     def itemsize(self) -> int:
         """Bytes of a group of elements."""
         return self.recipe.size

@@ -28,6 +28,7 @@ def total(partial: Value, result: Value, kind: str, step: Step) -> LoopStep:
     target = Operand("out", result.shape, result.dtype, result)
     k = LoopBuilder(scope, at, result.dtype, result.shape)
     value = k.reduce(kind, [partial.shape[0]], lambda j: k.load(source, [j, *at]))
+    value = scope.cast(value, compute_type(result.dtype))
     return LoopStep([result], [partial], step.node, Loops(scope, variables, [Store(target, at, value)]))
 
 

@@ -16,6 +16,7 @@ from .values import memory_type
 Place = tuple[str, ...]  # a place in C as a pointer, and the same place in each further tensor of the epilogue
 Offset = tuple[Num, ...]
 IN_REGISTERS = 4  # instructions for a vector
+WIDE = 8  # bytes of a sum along the rows
 
 
 class Storing(Packing):
@@ -173,7 +174,9 @@ class Storing(Packing):
         places: list[list[Offset]] = [
             [(i, j, v) for i in rows for j in more for v in vs] for rows, more, vs in zip(o1, o2, columns)
         ]
-        self.apply(self.applied(self.s.lanes), c, places, lane, sums)
+        work = self.applied(self.s.lanes)
+        made = self.apply(work, c, places, lane, sums)
+        self.add_to(c, at, self.added(work, at, self.totals(c, at), made))
 
     def by_rows(self, c: Place, o1: list[list[Num]], at: list[Num], lane: list[Num]) -> None:
         """Runs the epilogue for the sums that a tile has put down, row by row."""
@@ -183,14 +186,14 @@ class Storing(Packing):
         for v in n:
             work.beforehand(self.reader(work, c, [p[v] for p in places], lane), lambda j: strides[1 + j] == 0)
 
-        def row(i: Num, _: Values) -> Values:
+        def row(i: Num, totals: Values) -> Values:
             here = tuple(self.gep(p, self.mul(i, st)) for p, st in zip(c, strides))
             held = self.gep("%held", self.mul(i, self.held_row))
             sums = [self.old(self.gep(held, v * self.s.lanes * self.size), self.size, True) for v in n]
-            self.apply(work, here, places, lane, sums)
-            return []
+            return self.added(work, at, totals, self.apply(work, here, places, lane, sums))
 
-        self.loop(len(o1[0]), row)
+        totals = self.totals(c, at)
+        self.add_to(c, at, self.loop(len(o1[0]), row, totals, [f"<{self.s.lanes} x double>"] * len(totals)))
 
     def reader(self, work: Applied, c: Place, at: list[Offset], lane: list[Num]) -> Callable[[int], str]:
         """What reads a vector of each further tensor, at a place that is given for all spots."""
@@ -206,10 +209,15 @@ class Storing(Packing):
 
         return read
 
-    def apply(self, work: Applied, c: Place, places: list[list[Offset]], lane: list[Num], sums: Values) -> None:
+    def apply(
+        self, work: Applied, c: Place, places: list[list[Offset]], lane: list[Num], sums: Values
+    ) -> list[list[str]]:
         """The epilogue for some vectors of sums. All is read before anything is written: vectors may overlap.
 
         places: offsets from c of each vector, for each of the spots.
+
+        Returns:
+            list: for each vector, the value of each step of the code.
         """
         e, made = work.e, []
         for n, x in enumerate(sums):
@@ -218,6 +226,56 @@ class Storing(Packing):
             for n, found in enumerate(made):
                 to, x = self.gep(c[spot], *places[spot][n]), work.to_memory(kind, found[value])
                 self.write(to, lane[spot], x, memory_type(dtype_of(kind)), bytes_of(kind), work.lanes)
+        return made
+
+    # -- what is added up along the rows --
+    @property
+    def added_up(self) -> tuple[tuple[int, int], ...]:
+        return self.s.epilogue.sums if self.s.epilogue is not None else ()
+
+    def part(self, c: Place, unit: Num, blocks: dict[str, Num]) -> Place:
+        """Where the sums of the unit's part lie, which it sets to 0. Units that differ in columns alone share one."""
+        if not self.added_up:
+            return c
+        s, out = self.s, list(c)
+        part = self.mul(self.divmod(unit, s.v_blocks)[0], s.v.extent * WIDE)
+        lo, hi = (self.mul(self.first_of(x, s.v_cut), s.lanes) for x in self.span("v", blocks["v"]))
+        hi = self.extreme("min", hi, s.v.extent)
+        lanes = s.lanes if s.v.extent % s.lanes == 0 else 1
+        for j, _ in self.added_up:
+            out[1 + j] = self.gep(c[1 + j], part)
+
+            def zero(i: Num, _: Values, to: str = out[1 + j]) -> Values:
+                to = self.gep(to, self.mul(self.add(lo, self.mul(i, lanes)), WIDE))
+                self.write(to, WIDE, "zeroinitializer", "double", WIDE, lanes)
+                return []
+
+            self.loop(self.divmod(self.sub(hi, lo), lanes)[0], zero)
+        return tuple(out)
+
+    def totals(self, c: Place, at: list[Num]) -> Values:
+        """The sums so far of some columns."""
+        return [
+            self.raw("double", self.gep(c[1 + j], self.mul(v, WIDE)), WIDE, self.s.lanes, WIDE, WIDE)
+            for j, _ in self.added_up for v in at
+        ]  # fmt: skip
+
+    def add_to(self, c: Place, at: list[Num], totals: Values) -> None:
+        """Stores the sums of some columns."""
+        found = iter(totals)
+        for j, _ in self.added_up:
+            for v in at:
+                self.write(self.gep(c[1 + j], self.mul(v, WIDE)), WIDE, next(found), "double", WIDE, self.s.lanes)
+
+    def added(self, work: Applied, at: list[Num], totals: Values, made: list[list[str]]) -> Values:
+        """The sums with what some rows add to them. Where two vectors share columns, both have the same."""
+        n, wide, before = len(at), f"<{self.s.lanes} x double>", iter(totals)
+        out = []
+        for _, place in self.added_up:
+            sums = [work.total(place, [x[place] for x in made[v::n]]) for v in range(n)]
+            for x in sums:
+                out.append(self.op(f"fadd {wide} {next(before)}, {x}"))
+        return out
 
     @property
     def addition(self) -> str:
@@ -335,7 +393,7 @@ class Storing(Packing):
 
                 def row(_: Num, v: Values) -> Values:
                     new = [self.old(self.gep(v[0], self.mul(o, self.size)), self.size, True) for o in at]
-                    self.flush_row(tuple(v[1:]), places, lane, new)
+                    self.flush_row(tuple(v[1:]), places, at, lane, new)
                     after = [self.gep(p, st) for p, st in zip(v[1:], strides("r1"))]
                     return [self.gep(v[0], self.n("scratch_row")), *after]
 
@@ -348,9 +406,13 @@ class Storing(Packing):
 
             self.loop(many, tile)
 
-    def flush_row(self, c: Place, places: list[list[Offset]], lane: list[Num], sums: Values) -> None:
+    def flush_row(
+        self, c: Place, places: list[list[Offset]], columns: list[Num], lane: list[Num], sums: Values
+    ) -> None:
         if self.s.epilogue is not None:
-            self.apply(self.applied(self.s.lanes), c, places, lane, sums)
+            work = self.applied(self.s.lanes)
+            made = self.apply(work, c, places, lane, sums)
+            self.add_to(c, columns, self.added(work, columns, self.totals(c, columns), made))
             return
         at = [self.gep(c[0], *p) for p in places[0]]
         if self.s.accumulate:

@@ -16,6 +16,7 @@ from .nest import Num, Values
 from .ssa import Features
 from .transforms import CACHE, FAR, SIZE, Tiles
 
+WIDE = 8  # bytes of a sum over tiles
 LONGEST = 128  # products in a sum; such sums are added up, which keeps errors small
 
 
@@ -110,6 +111,7 @@ class _Kernel(Tiles):
     def __init__(self, s: Winograd, epilogue: Epilogue | None, by_channel: Sequence[bool], has: Collection[str]):
         super().__init__(s.m, s.vector_bytes)
         self.s, self.epilogue, self.by_channel, self.features = s, epilogue, by_channel, Features.of(has)
+        self.sums = epilogue.sums if epilogue is not None else ()
         self.v_row = s.channels * SIZE
         self.v_position = s.rows * self.v_row + FAR
         self.m_row = s.block * SIZE
@@ -137,7 +139,7 @@ class _Kernel(Tiles):
                 def one(j: Num, _: Values) -> Values:
                     k = self.add(first_k, j)
                     self.in_blocks(LONGEST, lambda start, size, later: self.products(k, start, start, size, later))
-                    self.output(first, count, k)
+                    self.output(first, count, k, block)
                     return []
 
                 self.loop(ks, one)
@@ -148,7 +150,7 @@ class _Kernel(Tiles):
                 self.products(first_k, start, 0, size, later)
 
             self.in_blocks(s.channels, part)
-            self.output(first, count, first_k)
+            self.output(first, count, first_k, block)
             return []
 
         self.loop(self.op("sub i64 %end, %begin"), unit)
@@ -199,21 +201,35 @@ class _Kernel(Tiles):
 
         self.loop(s.positions, position)
 
-    def output(self, first: Num, count: Num, k: Num) -> None:
-        """The results of some tiles, for a block of output channels."""
+    def output(self, first: Num, count: Num, k: Num, part: Num) -> None:
+        """The results of some tiles, for a block of output channels. part: where sums over all of them go."""
         s = self.s
         last = s.o - (s.blocks - 1) * s.block
         image = s.size[0] * s.size[1] * s.o * SIZE
         valid: Num = s.block
         if last != s.block:
             valid = self.extreme("min", s.block, self.sub(s.o, self.mul(k, s.block)))
+        totals = {
+            j: self.gep(f"%E{j}", self.mul(part, s.o * WIDE), self.mul(k, s.block * WIDE)) for j, _ in self.sums
+        }  # fmt: skip
+
+        def zero(offset: Num) -> None:
+            for to in totals.values():
+                self.put_wide("zeroinitializer", to, offset)
+
+        if totals:
+            self.along(valid, last, zero)
 
         def tile(t: Num, _: Values) -> Values:
             n, y, x = self.place_of(self.add(first, t), s.grid)
             across = lambda base: self.gep(base, self.mul(n, image), self.mul(k, self.m_row))
             at = self.places(across("%OUT"), (y, x), s.m, s.size, s.o)
+            rows, columns = (
+                [self.within(a, i, n) for i in range(s.m if self.sums else 0)] for a, n in zip((y, x), s.size)
+            )
             beside = [
-                self.gep(f"%E{j}", self.mul(k, self.m_row)) if alone
+                totals[j] if j in totals
+                else self.gep(f"%E{j}", self.mul(k, self.m_row)) if alone
                 else self.places(across(f"%E{j}"), (y, x), s.m, s.size, s.o)
                 for j, alone in enumerate(self.by_channel)
             ]  # fmt: skip
@@ -226,22 +242,30 @@ class _Kernel(Tiles):
                 work = None
                 if self.epilogue is not None:
                     work = Applied(self.epilogue, self.features, self.lines, self.intrinsics, self.lanes)
+                added: dict[int, list[str]] = {place: [] for _, place in self.sums}
                 # results past an edge go where the last one goes, before it does
                 for i in reversed(range(s.m)):
                     for j in reversed(range(s.m)):
                         here = [p if isinstance(p, str) else p[i][j] for p in spots]
-                        for value, p in self.finished(work, made[i][j], here):
+                        found = self.finished(work, made[i][j], here)
+                        for value, p in self.stored(work, made[i][j], found, here):
                             self.store(value, p, self.lanes)
+                        for place, values in added.items():
+                            x = found[place] if rows[i] is True else self.zeroed(work, place, found[place], rows[i])
+                            values.append(x if columns[j] is True else self.zeroed(work, place, x, columns[j]))
+                for number, place in self.sums:
+                    assert work is not None
+                    self.add_wide(work.total(place, added[place]), totals[number], offset)
 
             self.along(valid, last, vector)
             return []
 
         self.loop(count, tile)
 
-    def finished(self, work: Applied | None, sum: str, at: list[str]) -> list[tuple[str, str]]:
-        """What is stored of a vector of results, and where. at: its place in the result and in the further tensors."""
+    def finished(self, work: Applied | None, sum: str, at: list[str]) -> list[str]:
+        """What becomes of a vector of results. at: its place in the result and in the further tensors."""
         if work is None:
-            return [(sum, at[0])]
+            return []
 
         def read(j: int) -> str:
             key = ("read", at[1 + j])
@@ -249,8 +273,33 @@ class _Kernel(Tiles):
                 work.known[key] = self.load(at[1 + j], self.lanes)
             return work.known[key]
 
-        found, e = work.values(sum, read), work.e
-        return [(found[e.result], at[0]), *((found[place], at[1 + j]) for j, place in e.stores)]
+        return work.values(sum, read)
+
+    def stored(self, work: Applied | None, sum: str, found: list[str], at: list[str]) -> list[tuple[str, str]]:
+        """What is stored, and where."""
+        if work is None:
+            return [(sum, at[0])]
+        return [(found[work.e.result], at[0]), *((found[place], at[1 + j]) for j, place in work.e.stores)]
+
+    # -- sums over tiles --
+    def within(self, first: Num, i: int, n: int) -> bool | str:
+        """Whether a row or column of a tile is not past the edge."""
+        return i < (n % self.s.m or self.s.m) or self.op(f"icmp slt i64 {self.add(first, i)}, {n}")
+
+    def zeroed(self, work: Applied | None, place: int, x: str, inside: bool | str) -> str:
+        """A value of the epilogue, or 0 past an edge."""
+        assert work is not None
+        t = f"<{self.lanes} x {'double' if work.e.code[place][1] == 'float64' else 'float'}>"
+        return self.op(f"select i1 {inside}, {t} {x}, {t} zeroinitializer")
+
+    def put_wide(self, x: str, ptr: str, offset: Num) -> None:
+        to = self.gep(ptr, self.mul(offset, WIDE // SIZE))
+        self.do(f"store <{self.lanes} x double> {x}, ptr {to}, align 8")
+
+    def add_wide(self, x: str, ptr: str, offset: Num) -> None:
+        t, at = f"<{self.lanes} x double>", self.gep(ptr, self.mul(offset, WIDE // SIZE))
+        old = self.op(f"load {t}, ptr {at}, align 8")
+        self.do(f"store {t} {self.op(f'fadd {t} {old}, {x}')}, ptr {at}, align 8")
 
 
 def plan(x: tuple[int, ...], channels: int, tile: int, vector_bytes: int) -> Winograd:
