@@ -345,6 +345,27 @@ class Program:
         return str(self)
 
 
+_SHORT = {"float": "f", "int": "i", "uint": "ui", "bfloat": "bf", "complex": "c"}
+
+
+def described(t: Tensor) -> str:
+    """A Tensor of a program as text: what makes it, and its type."""
+    dtype = re.sub(r"[a-z]+(?=\d)", lambda m: _SHORT.get(m[0], m[0]), t.type.dtype.name)
+    sizes_ = "x".join(str(sizes.show(n)) for n in t.type.shape)
+    trace = tracing.trace_of(t)
+    node = getattr(trace, "node", None)
+    while node is not None and not (node.types and node.slot <= t.slot < node.slot + len(node.types)):
+        node = node.parent
+    if is_variable(t):
+        name, index = "builtin.parameter", 0
+    elif node is None or node.op is None:
+        name, index = "pd_op.data", 0
+    else:
+        name, index = f"pd_op.{node.op.name}", t.slot - node.slot
+    kind = f"tensor<{sizes_}{'x' if sizes_ else ''}{'b' if dtype == 'bool' else dtype}>"
+    return f"Value(define_op_name={name}, index={index}, dtype={kind}, stop_gradient={t.sg})"
+
+
 class _Copy(Program):
     """A program that another one was copied to: the same recording up to here, and results read by another way.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.eager import trace as tracing
 
 __all__ = ["set_printoptions"]
 
@@ -69,6 +70,12 @@ def set_printoptions(
 def describe(t: Any, prefix: str = "Tensor") -> str:
     """The text of a Tensor: its type, place and values."""
     type_ = t.type
+    if t.buffer is None:
+        owner = tracing.trace_of(t)
+        if owner is not None and owner.abstract and getattr(owner, "declare", True) is not None:  # of a static program
+            from ..static.program import described
+
+            return described(t)
     values = text_of(t.array())
     return (
         f"{prefix}(shape={list(type_.shape)}, dtype={type_.dtype.name}, place={t.place}, stop_gradient={t.sg},\n"

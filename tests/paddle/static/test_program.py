@@ -178,7 +178,10 @@ def test_values_do_not_exist_while_a_program_is_recorded():
     for read in (lambda: x.numpy(), lambda: bool(x.sum() > 0), lambda: float(x.sum()), lambda: (x + 1).tolist()):
         with pytest.raises(RuntimeError, match="test_program.py"):
             read()
+    assert repr(x) == "Value(define_op_name=pd_op.data, index=0, dtype=tensor<-1x3xf32>, stop_gradient=True)"
+    assert "pd_op.sum" in str(x.sum()) and "tensor<f32>" in str(x.sum()) and "tensor<-1x3xb>" in str(x > 0)
     weight = nn.Linear(3, 2).weight
+    assert "builtin.parameter" in str(weight) and "stop_gradient=False" in str(weight)
     with pytest.raises(RuntimeError, match="no value of its own"):
         weight.numpy()
 
