@@ -93,8 +93,9 @@ class Kernel:
 
     @property
     def grain(self) -> int:
-        """Units in a task of about 30 microseconds."""
-        return max(1, min(self.total, round(TASK_CYCLES * self.total / max(self.cycles, 1.0))))
+        """Units in a task of about 20 microseconds; two tasks at least where a second thread is worth it."""
+        tasks = max(round(self.cycles / TASK_CYCLES), 2 if self.cycles > TASK_CYCLES / 3 else 1)
+        return max(1, -(-self.total // tasks))
 
     @cached_property
     def key(self) -> str:
