@@ -8,7 +8,6 @@ from typing import Any
 
 from ..engine import errors
 from ..nn.layer.layers import Layer
-from .dy2static import ignore
 from .program import StaticFunction
 
 
@@ -119,4 +118,6 @@ def ignore_module(modules: list[ModuleType]) -> None:
             raise errors.invalid_type(
                 "ignore_module: this is not a module.", expected="modules", received=f"{type(m).__name__}"
             )
+    from .dy2static import ignore
+
     ignore(modules)

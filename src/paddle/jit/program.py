@@ -16,7 +16,6 @@ from ..nn.layer.layers import Layer
 from ..static.input import InputSpec
 from ..tensor.conversion import to_tensor
 from ..tensor.tensor import Tensor
-from .dy2static import entry
 from .structure import put_back, taken_out
 
 _local = tracing.local
@@ -265,6 +264,8 @@ class StaticFunction:
 
     def converted(self) -> Callable[..., Any]:
         """The function with Python control flow on Tensors as operations."""
+        from .dy2static import entry  # most programs are not captured
+
         return entry(self._function, self.instance)
 
     @property

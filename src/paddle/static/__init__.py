@@ -2,7 +2,6 @@
 
 import importlib as _importlib
 
-from . import nn
 from .input import InputSpec
 
 _PLACES = {
@@ -28,6 +27,8 @@ __all__ = ["InputSpec", "nn", *sorted(_MODULE_OF)]
 
 
 def __getattr__(name):
+    if name == "nn":
+        return _importlib.import_module(f"{__name__}.nn")
     if name in _MODULE_OF:  # few programs are static: what they need is imported when it is first named
         found = getattr(_importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
         globals()[name] = found
