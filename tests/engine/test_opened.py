@@ -152,6 +152,16 @@ def test_broken_data_is_refused():
             OpenGraph(changed)
 
 
+def test_constants_are_numbers():
+    data = learnt(lambda x: x * 2.5 / x.shape[0], lambda a, b: (a, b)).data
+    at = next(i for i, n in enumerate(data["nodes"]) if n["op"] == "constant")
+    for value in ("x", None, [1], {"g": {}}, {"t": [1]}, {"d": "int8"}):
+        changed = copy.deepcopy(data)
+        changed["nodes"][at]["attrs"]["value"] = value
+        with pytest.raises(ValueError, match="a constant is no number|no known form"):
+            OpenGraph(changed)
+
+
 def test_attributes_of_wrong_kinds_are_refused_when_types_are_inferred():
     data = learnt(lambda x: (x + 1).reshape([-1]), lambda a, b: (a, b)).data
     at = next(i for i, n in enumerate(data["nodes"]) if n["op"] == "reshape")

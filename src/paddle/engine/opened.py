@@ -31,6 +31,7 @@ from .types import TensorType, dtype_of
 FORMAT, VERSION = "openpaddle-open-graph", 1
 MOST_SIZES, MOST_DIMS = 64, 16
 Line = tuple[str, int] | None
+_NUMBERS = {"f", "c", "$n", "$p", "$s", "$floor", "$ratio", "$float", "$over", "$round"}  # forms of numbers
 
 
 class Depends(Unexplained):
@@ -288,6 +289,9 @@ class OpenGraph:
             dims.append((_number(d[0], made), d[1]))
         rules = read(attrs, self.count + len(dims))
         op = saved.operator_of(cls, attrs) if type(rules) is Fixed else None
+        value = attrs.get("value", 0) if cls is Constant else 0
+        if not isinstance(value, (bool, int, float)) and not (isinstance(value, dict) and not value.keys() - _NUMBERS):
+            raise _bad("a constant is no number", repr(value)[:80])
         if op is None and not set(attrs) <= set(cls.fields):
             raise _bad(f"the attributes of {cls.name} do not fit", repr(sorted(attrs))[:80])
         inputs = [_number(i, made) for i in saved.list_in(n, "in")]

@@ -182,7 +182,7 @@ class Exporter:
             t = self.known[name]
             parameter = isinstance(t, EagerParamBase)
             kept = parameter or name not in self.hidden
-            self.weights[name] = Weight(np.array(t.array()), t.type.dtype, parameter, not t.stop_gradient, kept)
+            self.weights[name] = Weight(t.array(), t.type.dtype, parameter, not t.stop_gradient, kept)
 
     def _example(self, run: Callable[..., Any], method: Method) -> Example | None:
         """Recorded arrays of the function itself; None where it refuses them, or where they are many."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ __all__: list[str] = []
 Place = tuple[int, int]  # input, axis
 LONG = 300  # a size up to which results are compared, beyond it operations alone
 MOST_TRIES = 80  # captures at one set of sizes, to find which open sizes are one
+MOST_DRAWN = 1 << 20  # elements of one array for a trial
 _SAMPLES = 6
 # Sizes that samples have, and others at which the result is looked at again: any; such as halve five times; such as
 # halve three times; smaller ones. Only where the first are refused: a dependence could hide from the last two.
@@ -290,4 +292,6 @@ def drawn(rng: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> np.
     """An array for a trial: normal numbers, zeros and ones where they are whole."""
     if not dtype.is_floating:
         return rng.integers(0, 2, shape).astype(dtype.np)
+    if shape and math.prod(shape) > MOST_DRAWN:  # equal rows, which take no memory
+        return np.broadcast_to(rng.standard_normal(shape[-1]).astype(dtype.np), shape)
     return np.asarray(rng.standard_normal(shape)).astype(dtype.np)
