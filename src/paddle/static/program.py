@@ -85,7 +85,8 @@ class Block:
 
     @property
     def vars(self) -> dict[str, Tensor]:
-        return {v.name: v for v in self.program.list_vars()}
+        named = [v for v in self.program.list_vars() if v.__dict__.get("_name")]
+        return {v.name: v for v in named}
 
     def all_parameters(self) -> list[Any]:
         return self.program.all_parameters()
@@ -251,8 +252,10 @@ class Program:
         return len(self._steps())
 
     def list_vars(self) -> list[Any]:
-        """Inputs, variables, and results that have been given a name."""
-        return [*(t for t, _ in self._feeds.values()), *self._variables.values()]
+        """Variables, then inputs and results in the order of the operations."""
+        values = self._recording.trace.values
+        made = [values.get(s.slot + i) for s in self._steps() for i in range(len(s.types))]
+        return [*self._variables.values(), *(t for t in made if t is not None)]
 
     def all_parameters(self) -> list[Any]:
         """What is trained, and what layers keep beside it, in the order in which it was made."""

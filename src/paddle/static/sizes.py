@@ -325,7 +325,7 @@ def resized(
             ) from None
         except Exception as e:
             raise errors.invalid_argument(
-                f"Executor.run: {new.op.name} does not take the sizes that were fed.",
+                f"Executor.run: {step.op.name} does not take the sizes that were fed.",
                 expected="sizes that all operations of the program take",
                 received=", ".join(map(str, now)),
                 hint=f"it said: {str(e).strip().splitlines()[0]} If other sizes have to do, give static.data a size in"

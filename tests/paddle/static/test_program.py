@@ -283,6 +283,10 @@ def test_a_program_is_gone_on_with():
     assert len(main.global_block().ops) == ops + 1
     assert exe.run(main, feed=feed, fetch_list=[z, y])[0].tolist() == [3.0, 3.0]
     assert "multiply" in str(main) and main.num_blocks == 1
+    assert [v.shape for v in main.list_vars()] == [[2]] * 3 and list(main.global_block().vars) == ["x"]
+    assert main.global_block().var("x") is x and main.global_block().has_var("x")
+    with pytest.raises(ValueError, match="no such variable"):
+        main.global_block().var("nowhere")
     paddle.disable_static()
     assert (paddle.ones([2]) * 2).tolist() == [2.0, 2.0]
     assert exe.run(main, feed=feed, fetch_list=[z])[0].tolist() == [3.0, 3.0]

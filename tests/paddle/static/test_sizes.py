@@ -68,6 +68,11 @@ def test_what_does_not_follow_by_a_rule_is_refused():
         exe.run(feed={"x": SIZES[3]}, fetch_list=[clipped])
     with pytest.raises(RuntimeError, match="constant of the program"):
         exe.run(feed={"x": SIZES[0]}, fetch_list=[table])
+    spread = nn.BatchNorm1D(6)(x.mean(axis=1))
+    exe.run(static.default_startup_program())
+    exe.run(feed={"x": SIZES[0]}, fetch_list=[spread])
+    with pytest.raises(ValueError, match="(?s)one element per channel.*test_sizes.py"):
+        exe.run(feed={"x": SIZES[3]}, fetch_list=[spread])
     image = static.data("image", [None, 3, None, None])
     with pytest.raises(RuntimeError, match="interpolate: the size of the axis is open"):
         F.interpolate(image, scale_factor=2)

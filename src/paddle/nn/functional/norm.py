@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine import errors
-from ...engine.eager.capture import otherwise
+from ...engine.eager.capture import follows, otherwise
 from ...engine.eager.trace import local as _local
 from ...engine.eager.trace import rebind
 from ...engine.ops.elementwise import Detach, cast, exp, log
@@ -112,7 +112,10 @@ def batch_norm(x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Ten
         return cast(unit, x.dtype)
     if training and not use_global_stats:
         axes = tuple(i for i in range(x.ndim) if i != axis)
-        unit, mean, variance = Standardize(axes, number(epsilon, "batch_norm", "epsilon"))(wide)
+        standardize = Standardize(axes, number(epsilon, "batch_norm", "epsilon"))
+        unit, mean, variance = standardize(wide)
+        if _local.trace.abstract:
+            follows(unit, lambda t: _of_many(standardize, math.prod(t.shape[i] for i in axes)))
         share = number(momentum, "batch_norm", "momentum")
         for running, batch in ((running_mean, mean), (running_var, variance)) if each else ():
             batch = cast(reshape(Detach()(batch), (n,)), running.dtype)
@@ -127,6 +130,17 @@ def batch_norm(x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Ten
             lambda: cast(scaled(_by_running(wide, *before, per_channel, epsilon), weight, bias, per_channel), x.dtype),
         )
     return out
+
+
+def _of_many(standardize: Standardize, count: int) -> Standardize:
+    """For a program that was recorded for a size that is open: one element per channel would be handed on as it is."""
+    if count == 1:
+        raise errors.precondition(
+            "batch_norm: one element per channel, in a program that was recorded for many.",
+            expected="2 elements or more",
+            received="1",
+        )
+    return standardize
 
 
 def _by_running(wide: Any, mean: Any, variance: Any, per_channel: tuple[int, ...], epsilon: Any) -> Any:
