@@ -71,7 +71,7 @@ def test_the_default_type_does_not_change_integers_beside_floats():
 
 
 # Operators that the package alone makes, from values of one type.
-INTERNAL = {"recurrence", "softmax_cross_entropy_grad"}
+INTERNAL = {"cond", "recurrence", "softmax_cross_entropy_grad", "while", "while_gradient"}
 
 
 @pytest.mark.parametrize("to", ["float64", "int64"])
