@@ -178,10 +178,11 @@ def edge_of(t: Tensor) -> Any:
     trace = current() if t.epoch == local.trace.epoch else trace_of(t)
     if trace is not None:
         with trace.lock:
+            slot = t.slot  # before the epoch, see Trace.enter; and before the index, as the walk may go on meanwhile
             if t.epoch == trace.epoch:
                 index, last = index_of(trace)
-                if index[t.slot].op is not None:
-                    edge = build(trace, [t.slot], index, last)[t.slot]
+                if index[slot].op is not None:
+                    edge = build(trace, [slot], index, last)[slot]
                     if isinstance(edge, tuple):
                         t.gnode = edge
                         return edge
