@@ -109,6 +109,12 @@ define("FLAGS_cache_dir", "", "folder of the object cache; empty for the user's 
 define("FLAGS_cache_bytes", 1 << 30, "size bound of the object cache in bytes; 0 switches it off")
 define("FLAGS_cpu_verify", False, "check LLVM text before it is compiled, for tests and debugging")
 define(
+    "FLAGS_recompute",
+    "auto",
+    "whether a training computes activations again instead of keeping them: auto, where it takes less memory; never",
+    ("auto", "never"),
+)
+define(
     "FLAGS_winograd",
     True,
     "3 x 3 float32 convolutions by tiles where that is faster; their sums differ in the last bits",

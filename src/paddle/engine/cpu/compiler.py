@@ -34,6 +34,7 @@ from .layout import turn_weights
 from .loops import Kernel, loads_in
 from .lower import overwriting, steps_of
 from .plan import MemoryPlan, Place, split
+from .recompute import recomputed
 from .recurrence import RecurrenceStep
 from .steps import (
     AliasStep,
@@ -170,7 +171,7 @@ def lowered_for(graph: Graph, constant: tuple[bool, ...]) -> tuple[Graph, list[S
         steps, early = first_the_fixed(folded, steps_of(folded, fixed), fixed)
         if early:
             return folded, *grouping.grouped(folded, *in_blocks(folded, steps, early, tile_kernel))
-    graph = turn_weights(transform_convolutions(graph))
+    graph = recomputed(turn_weights(transform_convolutions(graph)))
     return graph, steps_of(graph), 0
 
 
@@ -391,6 +392,7 @@ def payload(graph: Graph, donated: tuple[bool, ...], constant: tuple[bool, ...] 
     data: dict[str, Any] = {
         "graph": saved.to_dict(graph), "donated": list(donated),
         "features": flags.get("FLAGS_cpu_features"), "winograd": flags.get("FLAGS_winograd"),
+        "recompute": flags.get("FLAGS_recompute"),
     }  # fmt: skip
     if any(constant):
         data["constant"] = list(constant)
@@ -406,6 +408,7 @@ def compile_payload(data: bytes) -> bytes:
     job = json.loads(data)
     flags.set_("FLAGS_cpu_features", job["features"])
     flags.set_("FLAGS_winograd", job["winograd"])
+    flags.set_("FLAGS_recompute", job["recompute"])
     graph = saved.from_dict(job["graph"], registry)
     for i, n in enumerate(graph.nodes):
         n.line = ("", i)  # the asking process knows the lines
