@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine import errors
-from ..engine.eager import tape
+from ..engine.eager import capture, tape
 from ..engine.eager import trace as tracing
 from ..engine.ops.creation import Full
 from ..engine.ops.elementwise import Detach
@@ -151,6 +151,8 @@ class PyLayer:
         inputs = [t for a in (*args, *kwargs.values()) for t in _tensors_in(a)]
         before = trace.grad
         grad = before and any(not t.sg for t in inputs)
+        if grad and trace.abstract:
+            capture.refuse_python_gradients("PyLayer")
         edges = tuple(map(tape.edge_of, inputs)) if grad else ()
         places = {id(t): (t.epoch, t.slot) for t in inputs}
         ctx = PyLayerContext()

@@ -8,6 +8,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..engine import errors
 from ..engine.eager import materialize
 from ..engine.eager import trace as tracing
@@ -74,9 +76,12 @@ class Program:
             [p for p in self.places if type(p) is int]
             + [s for _, s in captured.changes]
             + [s for _, s in captured.grads]
+            + [s for _, s in captured.inputs_changed]
+            + [s for _, _, s in captured.assigned]
         )
         self.run: Any = None
-        self.constant = not (captured.changes or captured.grads or captured.keys) and bool(self.slots)
+        after = (captured.changes, captured.grads, captured.keys, captured.inputs_changed, captured.assigned)
+        self.constant = not any(after) and bool(self.slots)
 
     def __call__(self, tensors: Sequence[Tensor]) -> Any:
         captured = self.captured
@@ -95,6 +100,10 @@ class Program:
             tracing.rebind(x, next(made))
         for x, _ in captured.grads:
             x.leaf.grad, x.leaf.zero = next(made), False  # type: ignore[union-attr]
+        for i, _ in captured.inputs_changed:
+            tracing.rebind(tensors[i], next(made))
+        for owner, name, _ in captured.assigned:
+            setattr(owner, name, next(made))
         return put_back(self.structure, values, [0])
 
     def immediately(self, tensors: Sequence[Tensor]) -> Any:
@@ -230,7 +239,8 @@ class StaticFunction:
         tensors: list[Tensor] = []
         if self._input_spec is not None and not kwargs:
             args = _as_described(args, self._input_spec)
-        structure = taken_out((args, kwargs) if kwargs else args, tensors)
+        structure = taken_out((args, kwargs) if kwargs else args, tensors, lambda a: isinstance(a, np.ndarray))
+        tensors = [to_tensor(t) if isinstance(t, np.ndarray) else t for t in tensors]
         forms = tuple([(t.type, t.sg) for t in tensors])
         key = (structure, bool(kwargs), forms, trace.grad, trace.amp, modes)
         program = self._programs.get(key)
@@ -260,7 +270,7 @@ class StaticFunction:
             args, kwargs = given if named else (given, {})
             return function(*args, **kwargs)
 
-        return Program(capture(run, tensors))
+        return Program(capture(run, tensors, differentiates=True))
 
     def converted(self) -> Callable[..., Any]:
         """The function with Python control flow on Tensors as operations."""

@@ -283,6 +283,7 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
         raise errors.invalid_argument(
             "unbind: input has no axis.", received=f"input: {input.type}", expected="at least one axis"
         )
+    input.need_fixed_axis(a, "unbind")
     rest, before, behind = s[:a] + s[a + 1 :], (0,) * a, (0,) * (len(s) - a - 1)
     steps = (1,) * len(s)
     return [
@@ -303,6 +304,7 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
     if num is not None and s and num != s[a]:
         raise errors.invalid_argument("unstack: num is not the size of the axis.", expected=f"{s[a]}",
                                       received=f"num: {num}")  # fmt: skip
+    x.need_fixed_axis(a, "unstack")
     rest = s[:a] + s[a + 1 :]
     return [Reshape(rest)(slice_axis(x, a, i, i + 1)) for i in range(s[a])]
 

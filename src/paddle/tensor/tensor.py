@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engine import errors, types
 from ..engine.arrays import copied
-from ..engine.eager import rows, tape, walk
+from ..engine.eager import capture, rows, tape, walk
 from ..engine.eager import trace as tracing
 from ..engine.eager.sharing import DETACH, share
 from ..engine.eager.trace import from_array
@@ -181,6 +181,11 @@ class Tensor(tracing.Tensor):
 
     @property
     def size(self) -> int:
+        if open_sizes and not sys._getframe(1).f_globals.get("__name__", "").startswith("paddle."):
+            if -1 in self._shown_shape():
+                from .attribute import numel
+
+                return numel(self)  # type: ignore[return-value]
         n = TensorSize(self.type.size)
         n.shape = self.type.shape
         return n
@@ -399,6 +404,8 @@ class Tensor(tracing.Tensor):
             )
         _local.trace.generic = True
         edge = tape.edge_of(self)
+        if _local.trace.abstract and isinstance(edge, tuple):
+            capture.refuse_python_gradients("register_hook")
         if isinstance(edge, tuple):
             node, i = edge
             node.hooks = node.hooks or {}
@@ -605,14 +612,18 @@ class Tensor(tracing.Tensor):
     def __len__(self) -> int:
         if not self.type.shape:
             raise AssertionError(errors.message("InvalidArgument", "len() of a 0-d Tensor.", "at least one axis"))
-        if open_sizes and self._shown_shape()[0] == -1:
-            raise errors.invalid_type(
-                "len: the size of the first axis is open.",
-                expected="a size that is known while the program is recorded",
-                received="-1",
-                hint="paddle.shape(x)[0] is the size as a Tensor.",
-            )
+        self.need_fixed_axis(0, "len")
         return self.type.shape[0]
+
+    def need_fixed_axis(self, axis: int, name: str) -> None:
+        """TypeError where the size of an axis is open, in a static program."""
+        if open_sizes and self._shown_shape()[axis] == -1:
+            raise errors.invalid_type(
+                f"{name}: the size of axis {axis} is open.",
+                expected="a size that is known while the program is recorded",
+                received=f"shape {list(self._shown_shape())}",
+                hint="paddle.shape(x) gives sizes as a Tensor.",
+            )
 
     def __iter__(self) -> Iterator["Tensor"]:
         return (self[i] for i in range(len(self)))  # type: ignore[index]

@@ -165,7 +165,7 @@ def test_what_is_fed_is_checked():
         exe.run(3)
     with pytest.raises(ValueError, match="another input already"):
         static.data("y", [3], "int64")
-    with pytest.raises(TypeError, match="len: the size of the first axis is open"):
+    with pytest.raises(TypeError, match="len: the size of axis 0 is open"):
         list(x)
     assert len(y) == 2
     exe.close()

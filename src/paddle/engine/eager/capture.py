@@ -33,6 +33,8 @@ class _Capture(Trace):
         outer: the trace that goes on after the capture.
         entered: leaf slot of a Tensor that was made elsewhere, by its id, and the Tensor. sources: what is read there.
         born: Tensors with values that were made within: constants, which nobody outside can see change.
+        assigned: attributes that were set to Tensors of the capture: object, name, what it was, and the Tensor.
+        differentiates: who calls the program may ask for gradients of what it gives.
         snapshots: what Tensors of outside were before a change. grads: the same for gradients of leaves.
         keys: leaf slots of what each run needs anew, such as random keys.
         declare: takes a Tensor that outlives the capture, with what gives it its first value; None: it has it at once.
@@ -42,6 +44,8 @@ class _Capture(Trace):
     """
 
     __slots__ = (
+        "assigned",
+        "differentiates",
         "outer",
         "entered",
         "sources",
@@ -66,6 +70,8 @@ class _Capture(Trace):
         self.keys: list[tuple[int, Callable[[], Tensor]]] = []
         self.sources: list[tuple[Tensor, int]] = []
         self.born: dict[int, Tensor] = {}
+        self.assigned: dict[tuple[int, str], tuple[Any, str, Any, Tensor]] = {}
+        self.differentiates = False
         self.declare: Callable[[Any, Callable[[Any], Any]], None] | None = None
         self.tests: dict[int, int] = {}
         self.numbers: dict[int, tuple[Any, ...]] = {}
@@ -230,9 +236,12 @@ class Captured:
         result: what the function returned; its Tensors belong to the capture.
         changes: Tensors of outside that it changes in place, each with the slot of the new value.
         grads: leaves outside whose gradient it sets: Tensor and slot.
+        inputs_changed: arguments that it changes in place: which, and the slot of the new value.
+        assigned: attributes that it sets to what it makes: object, name and slot.
     """
 
-    __slots__ = ("steps", "inputs", "externals", "keys", "result", "changes", "grads", "epoch")
+    __slots__ = ("steps", "inputs", "externals", "keys", "result", "changes", "grads", "epoch", "inputs_changed",
+                 "assigned")  # fmt: skip
     steps: list[TrieNode]
     inputs: list[int]
     externals: list[tuple[Tensor, int]]
@@ -240,6 +249,8 @@ class Captured:
     result: Any
     changes: list[tuple[Tensor, int]]
     grads: list[tuple[Tensor, int]]
+    inputs_changed: list[tuple[int, int]]
+    assigned: list[tuple[Any, str, int]]
     epoch: int
 
     def slot(self, t: Tensor) -> int | None:
@@ -389,19 +400,24 @@ def outside() -> Iterator[None]:
         local.trace = inner
 
 
-def capture(fn: Callable[..., Any], tensors: Sequence[Any], sgs: Sequence[bool] | None = None) -> Captured:
+def capture(
+    fn: Callable[..., Any], tensors: Sequence[Any], sgs: Sequence[bool] | None = None, differentiates: bool = False
+) -> Captured:
     """Records what `fn` does with stand-ins for Tensors. Tensors of outside that it changes are as before afterwards.
 
     Args:
         fn: called with one stand-in per Tensor.
         tensors: Tensors, or TensorTypes, that the stand-ins have the types of.
         sgs: whether each stops gradients; as the Tensors do, and True for TensorTypes, where it is not given.
+        differentiates: gradients of the result are asked for later on, so nothing that operations do not tell may
+            take part in them.
 
     Raises:
         ValueNeeded: fn asked for a value.
     """
     outer = local.trace
     inner = _Capture(outer, outer.amp, outer.grad)
+    inner.differentiates = differentiates or (isinstance(outer, _Capture) and outer.differentiates)
     local.trace = inner
     try:
         stands = []
@@ -410,12 +426,32 @@ def capture(fn: Callable[..., Any], tensors: Sequence[Any], sgs: Sequence[bool] 
             stands.append(inner.stand_in(type_, sg if sgs is None else sgs[i]))
         inputs = [t.slot for t in stands]  # before one of them takes another value in place
         result = fn(*stands)
-        return _finished(inner, inputs, result)
+        changed = []
+        for i, (t, slot) in enumerate(zip(stands, inputs)):
+            if t.slot != slot or t.epoch != inner.epoch:
+                changed.append((i, t.slot if t.epoch == inner.epoch else inner.enter(tracing.shadow(t))))
+        made = _finished(inner, inputs, result)
+        made.inputs_changed = changed
+        return made
     finally:
         local.trace = outer
+        for owner, name, before, _ in inner.assigned.values():
+            owner._restore(name, before)
         inner.swap()
         for state, g, zero in inner.grads.values():
             state.grad, state.zero = g, zero
+
+
+def refuse_python_gradients(what: str) -> None:
+    """Raises where a program is recorded whose gradients follow from its operations, and Python would take part."""
+    trace = local.trace
+    if isinstance(trace, _Capture) and trace.differentiates and trace.grad:
+        raise errors.unimplemented(
+            f"{what}: gradients of a function that is called as one program follow from its operations alone.",
+            expected=f"no {what} within the function",
+            received="one, of values that need gradients",
+            hint="take it out of the function, or call to_static with full_graph=False.",
+        )
 
 
 def _finished(inner: _Capture, inputs: list[int], result: Any) -> Captured:
@@ -435,5 +471,7 @@ def _finished(inner: _Capture, inputs: list[int], result: Any) -> Captured:
             made.grads.append((inner.entered[key][1], g.slot))
     made.externals = inner.sources
     made.keys = list(inner.keys)
+    made.inputs_changed = []
+    made.assigned = [(o, n, t.slot) for o, n, _, t in inner.assigned.values() if t.epoch == inner.epoch]
     made.steps = path_to(inner.node)
     return made

@@ -196,11 +196,33 @@ class Owner:
             if name not in self._buffers:
                 self._forget(name, self._buffers)
                 self._non_persistable_buffer_names_set.add(name)
-            self._buffers[name] = value
+            trace = tracing.local.trace
+            if trace.abstract:
+                self._record_assignment(trace, name, value)
+            else:
+                self._buffers[name] = value
         elif params is not None and name in self._buffers:
             self._assign_registered(self._buffers, name, value, "buffer", "Tensor")
         else:
             object.__setattr__(self, name, value)
+
+    def _record_assignment(self, trace: Any, name: str, value: Tensor) -> None:
+        """In a program that is being recorded: what each run of it does to the attribute."""
+        known = self._buffers.get(name)
+        if known is not None and known.type == value.type and known.epoch != trace.epoch:
+            tracing.rebind(known, value)
+            return
+        self._buffers[name] = value
+        if trace.differentiates:
+            before = trace.assigned.get((id(self), name))
+            trace.assigned[id(self), name] = (self, name, known if before is None else before[2], value)
+
+    def _restore(self, name: str, before: Tensor | None) -> None:
+        """Undoes an assignment that a capture has recorded."""
+        if before is None:
+            self._buffers.pop(name, None)
+        else:
+            self._buffers[name] = before
 
     def _early(self, name: str) -> Exception:
         return errors.invalid_argument(
