@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import invalid_argument, not_found
@@ -18,13 +18,13 @@ class Flag:
         default: also gives the type.
         help: one line.
         choices: the values that are accepted, or empty for any.
-        on_change: called with the new value.
+        on_change: what is called with a new value, in order.
     """
 
     default: Any
     help: str
     choices: tuple[Any, ...] = ()
-    on_change: Callable[[Any], None] | None = None
+    on_change: list[Callable[[Any], None]] = field(default_factory=list)
 
 
 _flags: dict[str, Flag] = {}
@@ -70,14 +70,13 @@ def set_(name: str, value: Any) -> None:
     value = _convert(name, value)
     changed = value != _values[name]
     _values[name] = value
-    action = _flags[name].on_change
-    if action and changed:
+    for action in _flags[name].on_change if changed else ():
         action(value)
 
 
 def on_change(name: str, action: Callable[[Any], None]) -> None:
     """Calls `action` with the value, now and whenever the flag changes."""
-    _flags[name].on_change = action
+    _flags[name].on_change.append(action)
     action(_values[name])
 
 

@@ -224,5 +224,6 @@ def _forget(_: object) -> None:
     _programs.clear()
 
 
-for _name in ("FLAGS_cpu_features", "FLAGS_winograd", "FLAGS_eager_constants", "FLAGS_eager_compile"):
+for _name in ("FLAGS_cpu_features", "FLAGS_winograd", "FLAGS_eager_constants", "FLAGS_eager_compile",
+              "FLAGS_recompute"):  # fmt: skip
     flags.on_change(_name, _forget)

@@ -83,7 +83,7 @@ def launch(graph: Graph, step: Step) -> Launch:
                 inside.add(v.node)
                 todo += v.node.inputs
     nodes = [n for n in graph.nodes if n in inside]
-    within = [launch(step.graph, s) for s in step.within() if not isinstance(s, AliasStep)]  # type: ignore[attr-defined]
+    within = [launch(getattr(step, "graph", graph), s) for s in step.within() if not isinstance(s, AliasStep)]
     return Launch(kind, nodes, list(step.inputs), list(step.outputs), within)
 
 

@@ -456,5 +456,5 @@ def not_finite(node: Any, a: np.ndarray) -> Exception:
 
 
 for _name in ("FLAGS_reference", "FLAGS_check_nan_inf", "FLAGS_cpu_features", "FLAGS_winograd",
-              "FLAGS_eager_constants"):  # fmt: skip
+              "FLAGS_eager_constants", "FLAGS_recompute"):  # fmt: skip
     flags.on_change(_name, _settings_changed)

@@ -209,11 +209,11 @@ class Owner:
     def _record_assignment(self, trace: Any, name: str, value: Tensor) -> None:
         """In a program that is being recorded: what each run of it does to the attribute."""
         known = self._buffers.get(name)
-        if known is not None and known.type == value.type and known.epoch != trace.epoch:
+        if known is not None and known.type == value.type and known is not value:
             tracing.rebind(known, value)
             return
         self._buffers[name] = value
-        if trace.differentiates:
+        if trace.declare is None:
             before = trace.assigned.get((id(self), name))
             trace.assigned[id(self), name] = (self, name, known if before is None else before[2], value)
 
