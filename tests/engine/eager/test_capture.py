@@ -28,7 +28,9 @@ def test_a_graph_of_arguments_and_what_is_read_outside():
     assert [t is w for t, _ in captured.externals] == [True]
 
 
-def test_tensors_of_outside_are_as_before():
+@pytest.mark.parametrize("several", [False, True])
+def test_tensors_of_outside_are_as_before(several, monkeypatch):
+    monkeypatch.setattr("paddle.engine.eager.trace._several", several)
     w, x = tensor(1.0, 2.0), tensor(3.0, 4.0)
     deferred = w * 2  # not yet computed
     running = current()
@@ -90,6 +92,21 @@ def test_captures_nest():
     inner = found[0]
     assert [t is w for t, _ in inner.externals] == [False, True]
     assert inner.externals[0][0].epoch == captured.epoch
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_an_inner_capture_leaves_the_outer_one_as_it_was(several, monkeypatch):
+    monkeypatch.setattr("paddle.engine.eager.trace._several", several)
+
+    def outer(x):
+        y = x * 2
+        inner = capture(lambda z: y.add_(z), [x])
+        assert len(inner.changes) == 1
+        return y + 1
+
+    captured = capture(outer, [tensor(1.0)])
+    graph, _ = made(captured, captured.result)
+    assert [n.op.name for n in graph.nodes if n.op.name != "constant"] == ["multiply", "add"]
 
 
 def test_state_can_be_made_outside():

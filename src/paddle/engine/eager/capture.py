@@ -132,10 +132,19 @@ class _Capture(Trace):
         for key, (x, state) in self.snapshots.items():
             self.snapshots[key] = (x, _state_of(x))
             x.type, x.epoch, x.slot, x.sg, x.buffer, x.gnode, x.leaf, x.kin = state
+            owner = tracing.trace_of(x)
+            if owner is not None and owner.abstract and x.buffer is None:
+                owner.values[x.slot] = x
 
     def note(self, x: Tensor) -> None:
         """Called before a Tensor takes another value in place."""
         if x.epoch != self.epoch and id(x) not in self.snapshots and id(x) not in self.born:
+            owner = tracing.trace_of(x)
+            if x.buffer is None and owner is not None and not owner.abstract:
+                with outside():  # its trace may end before this one
+                    tracing.materialize_elsewhere(x)
+            elif owner is not None and owner.values.get(x.slot) is x:
+                owner.values[x.slot] = tracing.shadow(x)  # what was recorded there goes on with the value as it is
             self.enter(x)
             self.snapshots[id(x)] = (x, _state_of(x))
 
