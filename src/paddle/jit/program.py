@@ -51,10 +51,6 @@ def enable_to_static(enable_to_static_bool: bool) -> None:
     _on[0] = enable_to_static_bool
 
 
-def is_enabled() -> bool:
-    return _on[0]
-
-
 class Program:
     """One capture, ready to be called.
 

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .. import errors, types
-from ..ir.graph import Graph, Value
+from ..ir.graph import Graph
 from ..ops.elementwise import Detach
-from ..ops.number import Constant, Number
 from ..types import TensorType
 from . import tape
 from . import trace as tracing
@@ -275,35 +274,11 @@ class Captured:
         Returns:
             The graph and its inputs' slots: all arguments, then of externals and keys those that are read.
         """
-        needed = set(slots)
-        for step in reversed(self.steps):
-            if step.op is not None and (step.op.effect or any(step.slot + i in needed for i in range(len(step.types)))):
-                needed.update(r for r in step.refs if type(r) is int)
-        graph = Graph("program")
-        env: dict[int, Value] = {}
-        numbers: dict[Number, Value] = {}
-        by_slot = {s.slot: s for s in self.steps if s.op is None}
-        others = [s for _, s in self.externals] + [s for s, _ in self.keys]
-        leaves = [*self.inputs, *(s for s in others if s in needed)]
-        for s in leaves:
-            env[s] = graph.input(by_slot[s].types[0])
-        for step in self.steps:
-            wanted = step.op is not None and any(step.slot + i in needed for i in range(len(step.types)))
-            if not wanted and not (step.op is not None and step.op.effect):
-                continue
-            args = []
-            for r in step.refs:
-                if isinstance(r, Number):
-                    if r not in numbers:
-                        numbers[r] = graph.add(Constant(r.value, r.dtype), ())[0]
-                    args.append(numbers[r])
-                else:
-                    args.append(env[r])
-            for i, v in enumerate(graph.add(step.op, args, step.line, step.types)):
-                stop = stops and not step.grad and v.dtype.is_differentiable and step.op.vjp  # type: ignore[union-attr]
-                env[step.slot + i] = graph.add(Detach(), (v,))[0] if stop else v
-        graph.outputs = [env[s] for s in slots]
-        return graph, leaves
+        from .materialize import graph_of
+
+        order = [*self.inputs, *(s for _, s in self.externals), *(s for s, _ in self.keys)]
+        graph, leaves = graph_of(self.steps, slots, order, len(self.inputs), stops)
+        return graph, list(leaves)
 
     def replay(self, tensors: Sequence[Tensor], slots: Sequence[int]) -> tuple[Tensor, ...]:
         """Records the operations anew, on other Tensors.

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from .. import errors, flags
 from ..arrays import Memory
 from ..ir.graph import Graph, Value
+from ..ops.elementwise import Detach
 from ..ops.number import Constant, Number
 from ..ops.registry import run_numpy
 from . import tape
@@ -95,22 +96,32 @@ def path_to(node: TrieNode) -> list[TrieNode]:
     return found[::-1]
 
 
-def graph_of(path: list[TrieNode], slots: tuple[int, ...]) -> tuple[Graph, tuple[int, ...]]:
-    """The graph that gives `slots`, and the leaf slots it reads."""
-    graph = Graph("eager")
-    env: dict[int, Value] = {}
-    numbers: dict[Number, Value] = {}
+def graph_of(
+    path: list[TrieNode],
+    slots: Sequence[int],
+    order: Sequence[int] | None = None,
+    always: int = 0,
+    stops: bool = False,
+) -> tuple[Graph, tuple[int, ...]]:
+    """The graph that gives `slots`, and the leaf slots it reads.
+
+    Args:
+        order: all leaves in the order of the inputs; that of the path by default.
+        always: how many of them, the first, are inputs even if nothing reads them.
+        stops: steps that recorded no gradients are told apart, by operators that stop them.
+    """
+    graph = Graph("eager" if order is None else "program")
     needed = set(slots)
     for step in reversed(path):
         if step.op is not None and (step.op.effect or any(step.slot + i in needed for i in range(len(step.types)))):
             needed.update(r for r in step.refs if type(r) is int)
-    leaves = []
+    types = {s.slot: s.types[0] for s in path if s.op is None}
+    leaves = tuple(s for i, s in enumerate(types if order is None else order) if i < always or s in needed)
+    env: dict[int, Value] = {s: graph.input(types[s]) for s in leaves}
+    numbers: dict[Number, Value] = {}
     for step in path:
-        if not any(step.slot + i in needed for i in range(len(step.types))):
-            continue
-        if step.op is None:
-            env[step.slot] = graph.input(step.types[0])
-            leaves.append(step.slot)
+        op = step.op
+        if op is None or not (op.effect or any(step.slot + i in needed for i in range(len(step.types)))):
             continue
         args = []
         for r in step.refs:
@@ -120,10 +131,11 @@ def graph_of(path: list[TrieNode], slots: tuple[int, ...]) -> tuple[Graph, tuple
                 args.append(numbers[r])
             else:
                 args.append(env[r])
-        for i, v in enumerate(graph.add(step.op, args, step.line, step.types)):
-            env[step.slot + i] = v
+        for i, v in enumerate(graph.add(op, args, step.line, step.types)):
+            stop = stops and not step.grad and v.dtype.is_differentiable and op.vjp
+            env[step.slot + i] = graph.add(Detach(), (v,))[0] if stop else v
     graph.outputs = [env[s] for s in slots]
-    return graph, tuple(leaves)
+    return graph, leaves
 
 
 def flush(trace: Trace) -> None:
